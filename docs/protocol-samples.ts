@@ -184,7 +184,7 @@ const RESPONSES: Samples = {
       { type: 'function_call_output', call_id: 'call_1', output: 'That was no JSON.' },
     ],
   },
-  other_tools: { tools: [{ type: 'web_search' }] },
+  other_tools: { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
   json_mode: { text: { format: { type: 'json_object' } } },
   json_schema: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA } } },
   reasoning_effort: { reasoning: { effort: 'low' } },

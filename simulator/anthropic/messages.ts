@@ -1,5 +1,6 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import type { PromptMeter } from '../shared/tokens.ts';
+import { ToolScript } from '../shared/tool-script.ts';
 import { invalid } from './errors.ts';
 import { expected } from './parameters.ts';
 
@@ -8,6 +9,7 @@ export interface Conversation {
   last_user_text: string;
   /** The tool result that ends the conversation; null if a tool result does not end it. */
   tool_result: string | null;
+  script: ToolScript;
 }
 
 const OPAQUE = ['thinking', 'redacted_thinking'];
@@ -29,7 +31,11 @@ export function readMessages(
   readSystem(body['system'], meter);
   const messages = body['messages'] as unknown[];
   if (messages.length === 0) throw invalid('messages: at least one message is required');
-  const conversation: Conversation = { last_user_text: '', tool_result: null };
+  const conversation: Conversation = {
+    last_user_text: '',
+    tool_result: null,
+    script: new ToolScript(),
+  };
   let awaited = new Set<unknown>();
   for (const [index, message] of messages.entries()) {
     const path = `messages.${index}`;
@@ -42,6 +48,8 @@ export function readMessages(
     awaited = turn.calls;
     if (role === 'user' && turn.text !== '') conversation.last_user_text = turn.text;
     conversation.tool_result = turn.tool_result;
+    if (turn.tool_result !== null) conversation.script.result();
+    if (role === 'user') conversation.script.user(turn.text);
   }
   if (awaited.size > 0) throw unanswered(awaited, messages.length - 1);
   return conversation;

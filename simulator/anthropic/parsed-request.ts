@@ -39,7 +39,7 @@ export function readMessage(body: unknown, headers: Headers, account: string): M
     max_tokens: checked['max_tokens'] as number,
     stop: stopSequences(checked['stop_sequences']),
     json: jsonWanted(checked),
-    tools: conversation.tool_result === null ? tools : [],
+    tools: conversation.tool_result === null || conversation.script.next ? tools : [],
     parallel_tools: !(isObject(choice) && choice['disable_parallel_tool_use'] === true),
     reasoning_tokens: thinkingTokens(checked['thinking'], meter.seed),
     thinking_omitted: isObject(checked['thinking']) && checked['thinking']['display'] === 'omitted',

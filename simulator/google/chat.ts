@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../shared/json.ts';
 import { type Protocol, ProviderError, type Reply } from '../shared/protocol.ts';
 import { hashText } from '../shared/random.ts';
 import { PromptMeter, tokensOf } from '../shared/tokens.ts';
+import { ToolScript } from '../shared/tool-script.ts';
 
 const CONTEXT_TOKENS = 1_048_576;
 const MAX_BODY_BYTES = 100_000_000;
@@ -100,6 +101,7 @@ function read(body: unknown, model: string, stream: boolean, account: string): G
   const instruction = body['systemInstruction'];
   if (isObject(instruction)) for (const part of partsOf(instruction)) readPart(part, meter);
   let [last, result]: [string, string | null] = ['', null];
+  const script = new ToolScript();
   for (const content of contents) {
     if (!isObject(content)) throw invalid('Invalid value at contents.');
     const role = content['role'];
@@ -110,10 +112,12 @@ function read(body: unknown, model: string, stream: boolean, account: string): G
     for (const part of partsOf(content)) {
       const part_text = readPart(part, meter);
       if (role !== 'model' && part_text !== '') last = part_text;
+      if (role !== 'model') script.user(part_text);
       const answered = part['functionResponse'];
       if (isObject(answered)) {
         if (typeof answered['name'] !== 'string') throw invalid('functionResponse needs a name.');
         result = JSON.stringify(answered['response']);
+        script.result();
       }
       if (part['functionCall'] && typeof part['thoughtSignature'] !== 'string') {
         throw invalid('Function call is missing a thought_signature in functionCall parts.');
@@ -137,7 +141,8 @@ function read(body: unknown, model: string, stream: boolean, account: string): G
       config['responseMimeType'] === 'application/json'
         ? { schema: config['responseJsonSchema'] ?? lowered(config['responseSchema']) }
         : null,
-    tools: result === null ? chosen(body, tools) : [],
+    tools: result === null || script.next ? chosen(body, tools) : [],
+    script,
     parallel_tools: true,
     tool_result: result,
     reasoning_tokens: thoughtIn(config),

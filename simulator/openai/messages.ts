@@ -1,5 +1,6 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import type { PromptMeter } from '../shared/tokens.ts';
+import { ToolScript } from '../shared/tool-script.ts';
 import { invalid } from './errors.ts';
 import { missing, unsupported, wrongType } from './parameters.ts';
 
@@ -8,6 +9,7 @@ export interface Conversation {
   last_user_text: string;
   /** The tool result at the end of the conversation; null if it ends otherwise. */
   tool_result: string | null;
+  script: ToolScript;
 }
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
@@ -25,7 +27,11 @@ export function readMessages(messages: unknown[], meter: PromptMeter): Conversat
       'empty_array',
     );
   }
-  const conversation: Conversation = { last_user_text: '', tool_result: null };
+  const conversation: Conversation = {
+    last_user_text: '',
+    tool_result: null,
+    script: new ToolScript(),
+  };
   let awaited = new Set<unknown>();
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
@@ -36,6 +42,8 @@ export function readMessages(messages: unknown[], meter: PromptMeter): Conversat
     meter.message(role, typeof message['name'] === 'string' ? message['name'] : undefined);
     const text = readContent(message, role, path, meter);
     if (role === 'user' && text !== '') conversation.last_user_text = text;
+    if (role === 'user') conversation.script.user(text);
+    if (role === 'tool') conversation.script.result();
     conversation.tool_result = role === 'tool' ? text : null;
     if (role === 'assistant') awaited = readToolCalls(message, path, meter);
   }

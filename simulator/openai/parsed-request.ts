@@ -53,7 +53,7 @@ export function readChat(body: unknown, account: string): ChatRequest {
     max_tokens: largest(body['max_tokens'], body['max_completion_tokens']),
     stop: stopSequences(body['stop']),
     json: jsonWanted(body['response_format']),
-    tools: conversation.tool_result === null ? tools : [],
+    tools: conversation.tool_result === null || conversation.script.next ? tools : [],
     parallel_tools: body['parallel_tool_calls'] !== false,
     reasoning_tokens: REASONING_TOKENS[String(body['reasoning_effort'])] ?? 0,
     client_reference: typeof body['user'] === 'string' ? body['user'] : null,

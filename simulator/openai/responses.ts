@@ -1,10 +1,11 @@
 /** OpenAI's responses, without storage (OpenAI docs: Responses; Streaming). */
-import type { Answer, ParsedRequest } from '../shared/answer.ts';
+import type { Answer, ParsedRequest, ToolToCall } from '../shared/answer.ts';
 import type { Emission } from '../shared/event-stream.ts';
 import { isObject, type JsonObject } from '../shared/json.ts';
 import type { Protocol, Reply } from '../shared/protocol.ts';
 import { hashText } from '../shared/random.ts';
 import { PromptMeter, tokensOf } from '../shared/tokens.ts';
+import { ToolScript } from '../shared/tool-script.ts';
 import { errorFor, invalid, modelNotFound } from './errors.ts';
 import { REASONING_TOKENS } from './parsed-request.ts';
 import { openaiChat } from './protocol.ts';
@@ -13,7 +14,14 @@ const MEMBERS = [
   ...['model', 'input', 'instructions', 'stream', 'store', 'include', 'metadata', 'user', 'text'],
   ...['tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p'],
   ...['reasoning', 'truncation', 'service_tier', 'prompt_cache_key', 'top_logprobs', 'background'],
-  ...['safety_identifier', 'max_tool_calls', 'prompt', 'stream_options', 'previous_response_id'],
+  ...[
+    'safety_identifier',
+    'max_tool_calls',
+    'client_metadata',
+    'prompt',
+    'stream_options',
+    'previous_response_id',
+  ],
 ];
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -48,7 +56,8 @@ function read(body: unknown, account: string): ResponsesRequest {
   if (model.startsWith('missing-')) throw modelNotFound(model);
   const meter = new PromptMeter(hashText(model, hashText(account)));
   if (typeof body['instructions'] === 'string') meter.text(body['instructions']);
-  const { last, result } = readInput(body, meter);
+  const script = new ToolScript();
+  const { last, result } = readInput(body, meter, script);
   const tools = toolsIn(body);
   for (const tool of tools) meter.text(JSON.stringify(tool));
   const reasoning = isObject(body['reasoning']) ? body['reasoning']['effort'] : undefined;
@@ -62,7 +71,8 @@ function read(body: unknown, account: string): ResponsesRequest {
     max_tokens: typeof body['max_output_tokens'] === 'number' ? body['max_output_tokens'] : null,
     stop: [],
     json: jsonModeOf(body),
-    tools: result === null ? chosen(body, tools) : [],
+    tools: result === null || script.next ? chosen(body, tools) : [],
+    script,
     parallel_tools: body['parallel_tool_calls'] !== false,
     tool_result: result,
     reasoning_tokens: REASONING_TOKENS[String(reasoning)] ?? 0,
@@ -71,10 +81,15 @@ function read(body: unknown, account: string): ResponsesRequest {
   };
 }
 
-function readInput(body: JsonObject, meter: PromptMeter): { last: string; result: string | null } {
+function readInput(
+  body: JsonObject,
+  meter: PromptMeter,
+  script: ToolScript,
+): { last: string; result: string | null } {
   const { input } = body;
   if (typeof input === 'string') {
     meter.text(input);
+    script.user(input);
     return { last: input, result: null };
   }
   if (!Array.isArray(input) || input.length === 0) {
@@ -97,20 +112,26 @@ function readInput(body: JsonObject, meter: PromptMeter): { last: string; result
         }
         {
           const item_text = textsIn(item['content'], meter);
-          if (item['role'] === 'user') last = item_text || last;
+          if (item['role'] === 'user') {
+            last = item_text || last;
+            script.user(item_text);
+          }
         }
         break;
       case 'function_call':
+      case 'custom_tool_call':
         called.add(item['call_id']);
         meter.text(JSON.stringify(item));
         break;
       case 'function_call_output':
+      case 'custom_tool_call_output':
         if (!called.has(item['call_id'])) {
           throw invalid(`No tool call found for '${item['call_id']}'.`, path, null);
         }
         result =
           typeof item['output'] === 'string' ? item['output'] : JSON.stringify(item['output']);
         meter.text(result);
+        script.result();
         break;
       default:
         meter.text(JSON.stringify(item));
@@ -141,16 +162,27 @@ function jsonModeOf({ text }: JsonObject): ParsedRequest['json'] {
   return format['type'] === 'json_schema' ? { schema: format['schema'] } : {};
 }
 
-function toolsIn(body: JsonObject): { name: string; schema: unknown }[] {
-  const tools = Array.isArray(body['tools']) ? body['tools'].filter(isObject) : [];
-  return tools.flatMap((tool) => {
+function toolsIn(
+  body: JsonObject,
+  listed: unknown = body['tools'],
+  inside: { namespace?: string } = {},
+): ToolToCall[] {
+  const tools = Array.isArray(listed) ? listed.filter(isObject) : [];
+  return tools.flatMap((tool): ToolToCall[] => {
+    if (tool['type'] === 'namespace') {
+      return toolsIn(body, tool['tools'], { namespace: String(tool['name']) });
+    }
+    if (tool['type'] === 'custom') {
+      return [{ name: String(tool['name']), schema: undefined, ...inside }];
+    }
     if (tool['type'] !== 'function') return [];
     if (typeof tool['name'] !== 'string') throw invalid('Missing tools[].name', 'tools', null);
-    return [{ name: tool['name'], schema: tool['parameters'] ?? { type: 'object' } }];
+    const schema = tool['parameters'] ?? { type: 'object' };
+    return [{ name: tool['name'], schema, ...inside }];
   });
 }
 
-function chosen(body: JsonObject, tools: { name: string; schema: unknown }[]) {
+function chosen(body: JsonObject, tools: ToolToCall[]) {
   const choice = body['tool_choice'];
   if (choice === 'none') return [];
   return isObject(choice) ? tools.filter(({ name }) => name === choice['name']) : tools;
@@ -174,10 +206,16 @@ function itemsOf(reply: Reply<ResponsesRequest>): object[] {
   const message = { type: 'message', status: 'completed', role: 'assistant', content: [part] };
   return [
     ...ownTools(reply),
-    ...answer.calls.map(({ id: call, name, arguments: given }, at) => ({
-      ...{ type: 'function_call', id: id('fc', at), status: 'completed', call_id: `call_${call}` },
-      ...{ name, arguments: given.whole() },
-    })),
+    ...answer.calls.map(({ id: call, name, arguments: given }, at) => {
+      const tool = reply.parsed.tools.find((each) => each.name === name);
+      const isCustom = tool !== undefined && tool.schema === undefined;
+      const [type, prefix] = isCustom ? ['custom_tool_call', 'ctc'] : ['function_call', 'fc'];
+      return {
+        ...{ type, id: id(prefix, at), status: 'completed', call_id: `call_${call}`, name },
+        ...(tool?.namespace === undefined ? {} : { namespace: tool.namespace }),
+        [isCustom ? 'input' : 'arguments']: given.whole(),
+      };
+    }),
     ...(answer.calls.length === 0 ? [{ id: id('msg', 0), ...message }] : []),
   ];
 }
@@ -250,7 +288,13 @@ function* itemEvents(
   const at = { item_id: item['id'], output_index };
   const type = item['type'];
   const empty =
-    type === 'message' ? { content: [] } : type === 'function_call' ? { arguments: '' } : {};
+    type === 'message'
+      ? { content: [] }
+      : type === 'function_call'
+        ? { arguments: '' }
+        : type === 'custom_tool_call'
+          ? { input: '' }
+          : {};
   yield event('response.output_item.added', {
     output_index,
     item: { ...item, ...empty, status: 'in_progress' },
@@ -259,6 +303,11 @@ function* itemEvents(
     for (const state of ['in_progress', 'searching', 'completed']) {
       yield event(`response.web_search_call.${state}`, at);
     }
+  } else if (type === 'custom_tool_call') {
+    const input = String(item['input']);
+    const tokens = tokensOf(String(item['name'])) + tokensOf(input);
+    yield event('response.custom_tool_call_input.delta', { ...at, delta: input }, tokens);
+    yield event('response.custom_tool_call_input.done', { ...at, input });
   } else if (type === 'function_call') {
     const arguments_text = String(item['arguments']);
     const tokens = tokensOf(String(item['name'])) + tokensOf(arguments_text);

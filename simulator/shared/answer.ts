@@ -3,12 +3,15 @@ import { anyObject, instanceOf } from './json-instance.ts';
 import { hashText, lettersFrom, numberAt } from './random.ts';
 import { fixedText, NO_TEXT, type ProducedText, wordText } from './text.ts';
 import { tokensOf } from './tokens.ts';
+import type { ToolScript } from './tool-script.ts';
 
 /** A tool that the answer can call. */
 export interface ToolToCall {
   name: string;
   /** JSON Schema of the tool's arguments; undefined for a tool that takes plain text. */
   schema: unknown;
+  /** The namespace of the tool, in OpenAI's responses only. */
+  namespace?: string;
 }
 
 /** A parsed request, independent of its protocol. */
@@ -29,6 +32,8 @@ export interface ParsedRequest {
   /** Tools that the answer may call, in order; empty if the answer must be text. */
   tools: ToolToCall[];
   parallel_tools: boolean;
+  /** The tool calls that the user texts dictate. */
+  script?: ToolScript;
   /** The tool result that ends the conversation; null if a tool result does not end it. */
   tool_result: string | null;
   /** Tokens of reasoning or thinking; 0 for none. */
@@ -76,7 +81,7 @@ export function answerTo(parsed: ParsedRequest, directives: Directives, choice =
   const reasoning = wordText(~seed, Math.min(thought, limit));
   const room = limit - reasoning.tokens;
   const tools = calledTools(parsed, directives);
-  if (tools.length > 0) return toolAnswer(tools, seed, reasoning, room);
+  if (tools.length > 0) return toolAnswer(tools, parsed, seed, reasoning, room);
 
   const wanted = wantedText(parsed, directives, seed);
   const text = wanted.tokens > room ? wanted.first(room) : wanted;
@@ -121,6 +126,10 @@ function wantedText(parsed: ParsedRequest, directives: Directives, seed: number)
 function calledTools(parsed: ParsedRequest, directives: Directives): ToolToCall[] {
   const { tools, parallel_tools } = parsed;
   if (tools.length === 0) return [];
+  if (parsed.script?.isGiven) {
+    const name = parsed.script.next?.name;
+    return tools.filter((tool) => tool.name === name).slice(0, 1);
+  }
   const wanted = directives.tools ?? 1;
   const size = Math.min(parallel_tools ? wanted : 1, wanted, MAX_TOOL_CALLS);
   return Array.from({ length: size }, (_, index) => tools[index % tools.length] as ToolToCall);
@@ -128,6 +137,7 @@ function calledTools(parsed: ParsedRequest, directives: Directives): ToolToCall[
 
 function toolAnswer(
   tools: ToolToCall[],
+  { script }: ParsedRequest,
   seed: number,
   reasoning: ProducedText,
   room: number,
@@ -136,7 +146,7 @@ function toolAnswer(
   let left = room;
   for (const [index, tool] of tools.entries()) {
     const call_seed = numberAt(hashText(tool.name, seed), index);
-    const whole = argumentsOf(tool, call_seed);
+    const whole = argumentsOf(tool, call_seed, script);
     left -= tokensOf(tool.name);
     if (left <= 0) return answer(reasoning, NO_TEXT, calls, 'length');
     const id = lettersFrom(numberAt(call_seed, index), TOOL_CALL_ID_LETTERS);
@@ -147,7 +157,13 @@ function toolAnswer(
   return answer(reasoning, NO_TEXT, calls, 'tools');
 }
 
-function argumentsOf(tool: ToolToCall, seed: number): ProducedText {
+function argumentsOf(tool: ToolToCall, seed: number, script: ToolScript | undefined): ProducedText {
+  const scripted = script?.next?.arguments;
+  if (scripted !== undefined) {
+    // A tool that takes plain text gets the text of the member `input`.
+    const { input } = scripted;
+    return fixedText(tool.schema === undefined ? String(input) : JSON.stringify(scripted));
+  }
   if (tool.schema === undefined) return wordText(seed, DEFAULT_TOKENS_MIN);
   return fixedText(JSON.stringify(instanceOf(tool.schema, seed)));
 }

@@ -136,6 +136,16 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     ...{ routes: [MESSAGES], param: 'tools[].eager_input_streaming', upstreams: ['bedrock'] },
     ...{ reason: 'own', why: 'The beta flag `fine-grained-tool-streaming-2025-05-14` is sent.' },
   },
+  {
+    ...{ routes: [MESSAGES], param: 'context_management', reason: 'optional' },
+    why: 'The conversation stays whole. The client can shorten it itself.',
+  },
+  { routes: [RESPONSES], param: 'client_metadata', reason: 'hint', why: ABOUT_CALLER },
+  {
+    ...{ routes: [RESPONSES], param: 'tools[].type', reason: 'optional' },
+    values: ['web_search', 'web_search_2025_08_26'],
+    why: 'The model answers without a search. A search that `tool_choice` forces is refused by name.',
+  },
   { routes: [CHAT, MESSAGES], param: 'tools[].cache_control', reason: 'hint', why: CACHE },
   { routes: [CHAT], param: 'tools[].function.cache_control', reason: 'hint', why: CACHE },
   {
@@ -143,12 +153,7 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     why: 'The arguments of a call arrive as the upstream sends them.',
   },
   {
-    ...{
-      routes: [MESSAGES, RESPONSES],
-      param: 'tools[].defer_loading',
-      values: [false],
-      reason: 'default',
-    },
+    ...{ routes: [MESSAGES, RESPONSES], param: 'tools[].defer_loading', reason: 'optional' },
     why: 'Every tool is loaded at once.',
   },
   {

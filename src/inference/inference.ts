@@ -16,7 +16,7 @@ import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall }
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
-import { refuseUnpriced } from './requests/billed-parameters.ts';
+import { refuseUnpriced, withoutUnpricedSearch } from './requests/billed-parameters.ts';
 import { withHedge } from './routing/hedge.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
@@ -57,7 +57,8 @@ export class Inference {
    * Serves a chat call. For a stream, the response is returned when the upstream's first tokens
    * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
-  async run(call: InferenceCall): Promise<Response> {
+  async run(given: InferenceCall): Promise<Response> {
+    const call = withoutUnpricedSearch(given);
     refuseUnpriced(call.protocol, call.body, call.model);
     const budget = new Budget(call);
     const amount = budget.amountToReserve(call.stream);

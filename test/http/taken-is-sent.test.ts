@@ -172,7 +172,7 @@ describe.each([...CLIENT_PROTOCOLS])('P18: what a client of %s sends', (client) 
  * What has tests of its own: `test/upstreams/translation/requests.test.ts`,
  * `test/upstreams/translation/abilities.test.ts` and `test/http/stored-responses.test.ts`.
  */
-const TESTED_ELSEWHERE = /\.content\[\]\.|previous_response_id$|thinking\.type$/;
+const TESTED_ELSEWHERE = /\.content\[\]\.|previous_response_id$|tools\[\]\.type$|thinking\.type$/;
 
 test('P18: the list of chat parameters has no entry that is always sent', () => {
   const paths: readonly string[] = Object.values(CHAT_PATHS);

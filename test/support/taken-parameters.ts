@@ -148,6 +148,7 @@ const RESPONSES: readonly ParameterRow[] = [
     access_programs: ['x'],
     background: false,
     context_management: [{ type: 'compaction' }],
+    client_metadata: { thread_id: 'thread-1' },
     conversation: 'conv_1',
     image: { prompt: 'x' },
     include: ['reasoning.encrypted_content'],

@@ -1,5 +1,7 @@
 import type { ChatModel } from '../../catalogue/catalogue.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { editItems } from '../../json/items.ts';
+import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import { isWebSearch } from '../../upstreams/pass-through/web-search.ts';
@@ -138,6 +140,30 @@ export function refuseUnpriced(protocol: ClientProtocol, body: Body, model: Chat
   refuseMembers(PARAMETERS[protocol], body, '');
   const { tools } = body;
   if (Array.isArray(tools) && tools.length > 0) refuseTools(protocol, tools, 'tools', model);
+}
+
+/**
+ * Removes web searches that a request of the Responses protocol offers but does not force, if the
+ * catalogue has no price for a search by this model. Codex offers a search with every request.
+ */
+export function withoutUnpricedSearch<
+  Call extends { protocol: ClientProtocol; body: Body; body_text: string; model: ChatModel },
+>(call: Call): Call {
+  const { protocol, body, model } = call;
+  const { tools, tool_choice } = body;
+  if (protocol !== 'responses' || model.price.web_search !== undefined) return call;
+  if (!Array.isArray(tools) || tool_choice === 'required' || isObject(tool_choice)) return call;
+  const isSearch = (tool: unknown) => isObject(tool) && isWebSearch(tool['type']);
+  if (!tools.some(isSearch)) return call;
+  const left = tools.filter((tool) => !isSearch(tool));
+  const edits = {
+    tools: (text: string) => editItems(text, (tool, at) => (isSearch(tools[at]) ? null : tool)),
+  };
+  return {
+    ...call,
+    body: { ...body, tools: left },
+    body_text: editMembers(call.body_text, edits),
+  };
 }
 
 function refuseMembers(billed: ReadonlyMap<string, Billed>, body: Body, prefix: string): void {

@@ -67,7 +67,10 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 }
 
 /** Types of input items whose `id` can be removed, because no other item refers to it. */
-const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
+const PLAIN_ITEMS = [
+  ...['message', 'function_call', 'function_call_output', 'reasoning'],
+  ...['custom_tool_call', 'custom_tool_call_output', 'web_search_call'],
+];
 
 /**
  * Returns the text of an item for the upstream. An item of a type in `PLAIN_ITEMS` loses its id,

@@ -162,6 +162,9 @@ function readResult(block: ReadonlyJsonObject, param: string, features: FeatureU
     else if (part['type'] === 'image') {
       features.note('images_in_results', here);
       parts.push(...readImage(part, here, features));
+    } else if (part['type'] === 'tool_reference') {
+      // Every tool is loaded, so the name tells the model all that it needs.
+      parts.push({ type: 'text', text: requireText(part['tool_name'], `${here}.tool_name`) });
     } else features.note('other', `${here}.type`);
   }
   const is_error = block['is_error'] === true;

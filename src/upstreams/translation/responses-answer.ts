@@ -3,6 +3,7 @@ import { isObject } from '../../json/object.ts';
 import { writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';
+import { callItem } from './responses-tools.ts';
 
 /**
  * Members that every response copies from its request. The values are the defaults, which are used
@@ -106,8 +107,7 @@ export function itemOf(
       return { id, type: 'message', status, role: 'assistant', content };
     }
     case 'call': {
-      const { id: call_id, name, arguments: text } = part;
-      return { id, type: 'function_call', status, call_id, name, arguments: text };
+      return callItem(part, id, status, names.request);
     }
     case 'reasoning': {
       const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];

@@ -1,12 +1,11 @@
 /** Reads requests of OpenAI responses (OpenAI docs: Responses). */
 import { isObject, withoutUndefined } from '../../json/object.ts';
-import { addToUser, readEffort, readFile, readFunction, readNamedFormat } from './chat-request.ts';
+import { addToUser, readEffort, readFile, readNamedFormat } from './chat-request.ts';
 import type {
   AssistantPart,
   NeutralRequest,
   ReadRequest,
   TextPart,
-  Tool,
   ToolChoice,
   Turn,
   UserPart,
@@ -22,6 +21,7 @@ import {
   requireObject,
   requireText,
 } from './reading.ts';
+import { customArguments, flatName, readTools } from './responses-tools.ts';
 
 /** Members of the body that this file reads. */
 const KNOWN = new Set(
@@ -63,9 +63,7 @@ export function readResponses(body: ReadonlyJsonObject): ReadRequest {
   const request: NeutralRequest = withoutUndefined({
     system,
     turns,
-    tools: listOrEmpty(body['tools']).flatMap((tool, at) =>
-      readTool(tool, `tools[${at}]`, features),
-    ),
+    tools: readTools(body, features),
     tool_choice: readChoice(body['tool_choice'], features),
     parallel_calls: isSerial ? false : undefined,
     max_output_tokens: numberOrUndefined(body['max_output_tokens']),
@@ -102,15 +100,27 @@ function readInput(input: unknown, features: FeatureUses): { system: string[]; t
         addToAssistant(turns, {
           type: 'call',
           id: requireText(item['call_id'], `${param}.call_id`),
-          name: requireText(item['name'], `${param}.name`),
+          name: flatName(item['namespace'], requireText(item['name'], `${param}.name`)),
           arguments: readArguments(item['arguments'], `${param}.arguments`, features),
         });
         break;
+      case 'custom_tool_call':
+        addToAssistant(turns, {
+          type: 'call',
+          id: requireText(item['call_id'], `${param}.call_id`),
+          name: flatName(item['namespace'], requireText(item['name'], `${param}.name`)),
+          arguments: customArguments(requireText(item['input'], `${param}.input`)),
+        });
+        break;
       case 'function_call_output':
+      case 'custom_tool_call_output':
         addToUser(turns, [readOutput(item, param, features)]);
         break;
       case 'reasoning':
         readReasoning(item, turns);
+        break;
+      // The answer after the search has what the model found.
+      case 'web_search_call':
         break;
       default:
         features.note('other_tools', `${param}.type`);
@@ -230,23 +240,13 @@ function readReasoning(item: ReadonlyJsonObject, turns: Turn[]): void {
   addToAssistant(turns, { type: 'reasoning', text, signature });
 }
 
-function readTool(value: unknown, param: string, features: FeatureUses): Tool[] {
-  const tool = requireObject(value, param);
-  if (tool['type'] !== 'function') {
-    features.note('other_tools', `${param}.type`);
-    return [];
-  }
-  features.note('tools', param);
-  return [readFunction(tool, param, features)];
-}
-
 function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefined {
   if (value === null || value === undefined) return undefined;
   if (value === 'auto' || value === 'none') return { type: value };
   features.note('forced_tool', 'tool_choice');
   if (value === 'required') return { type: 'any' };
   const choice = requireObject(value, 'tool_choice');
-  if (choice['type'] === 'function') {
+  if (choice['type'] === 'function' || choice['type'] === 'custom') {
     return { type: 'tool', name: requireText(choice['name'], 'tool_choice.name') };
   }
   features.note('other', 'tool_choice');

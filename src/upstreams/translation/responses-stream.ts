@@ -18,6 +18,7 @@ import {
   statusOf,
   writeResponse,
 } from './responses-answer.ts';
+import { customInput, isCustomTool } from './responses-tools.ts';
 
 /**
  * Converts neutral events to the server-sent events of a streamed response, as text. The first
@@ -34,6 +35,8 @@ export class ResponsesWriter implements StreamWriter {
   private unshown: OpenedPart | undefined;
   private index = -1;
   private item_id = '';
+  /** True while the open part is the call of a custom tool. Its text is sent when it is whole. */
+  private isCustom = false;
 
   constructor(private readonly names: AnswerNames) {}
 
@@ -53,6 +56,7 @@ export class ResponsesWriter implements StreamWriter {
         this.unshown = event.part;
         return '';
       case 'delta':
+        if (this.isCustom) return '';
         return this.writeUnshown() + this.writeDelta(openType ?? 'text', event.text);
       case 'close':
         if (!this.unshown) return this.writeClose();
@@ -96,6 +100,7 @@ export class ResponsesWriter implements StreamWriter {
 
   private writeOpen(part: OpenedPart): string {
     this.index += 1;
+    this.isCustom = part.type === 'call' && isCustomTool(this.names.request, part.name);
     this.item_id = itemId(this.names, part.type, this.index);
     const item = itemOf(emptyPart(part), this.item_id, this.names, 'in_progress');
     const added = this.writeEvent('response.output_item.added', { output_index: this.index, item });
@@ -195,6 +200,14 @@ export class ResponsesWriter implements StreamWriter {
           })
         );
       case 'call':
+        if (this.isCustom) {
+          this.isCustom = false;
+          const input = customInput(part.arguments);
+          return (
+            this.writeItemEvent('response.custom_tool_call_input.delta', { delta: input }) +
+            this.writeItemEvent('response.custom_tool_call_input.done', { input })
+          );
+        }
         return this.writeItemEvent('response.function_call_arguments.done', {
           name: part.name,
           arguments: part.arguments,

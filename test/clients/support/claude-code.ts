@@ -53,6 +53,8 @@ export interface ClaudeRun {
   prompt: string;
   /** Further arguments of the program. */
   more?: string[];
+  /** A folder that keeps the session, so that a later run can resume it. Default: a new one. */
+  home?: string;
 }
 
 /**
@@ -60,9 +62,9 @@ export interface ClaudeRun {
  * its output.
  */
 export async function runClaude(program: string, run: ClaudeRun): Promise<ClaudeResult> {
-  const home = throwawayFolder('claude');
+  const home = run.home ?? throwawayFolder('claude');
   const work = join(home, 'work');
-  mkdirSync(work);
+  mkdirSync(work, { recursive: true });
   const child = Bun.spawn(
     [
       ...[program, '-p', run.prompt, '--output-format', 'json', '--model', run.model],
@@ -98,6 +100,6 @@ export async function runClaude(program: string, run: ClaudeRun): Promise<Claude
     }
   } finally {
     clearTimeout(timer);
-    removeFolder(home);
+    if (run.home === undefined) removeFolder(home);
   }
 }

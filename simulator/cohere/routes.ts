@@ -13,7 +13,12 @@ const refusal = (status: number, message: string, retry_after?: number) =>
 const WORDING: DirectWording = {
   protocol: 'cohere',
   wrongKey: () => refusal(401, 'invalid api token'),
-  refusal: (status, { retry_after }) => refusal(status, 'the request was refused', retry_after),
+  refusal: (status, { retry_after }) =>
+    refusal(
+      status,
+      `${status === 400 ? 'invalid request: ' : ''}the request was refused`,
+      retry_after,
+    ),
   missing: (model) => refusal(404, `model '${model}' not found`),
   invalid: (message) => refusal(400, message),
   body: ({ message }) => JSON.stringify({ id: newId('SIM'), message }),

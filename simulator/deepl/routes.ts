@@ -13,13 +13,19 @@ const MODELS = ['quality_optimized', 'prefer_quality_optimized', 'latency_optimi
 const refusal = (status: number, message: string, retry_after?: number) =>
   new ProviderError(status, 'error', message, null, null, retry_after);
 
+/** DeepL docs: Error handling. */
+const WORDS: Record<number, string> = {
+  400: 'Bad request. Reason: the request was refused',
+  429: 'Too many requests',
+};
+
 const WORDING: DirectWording = {
   protocol: 'deepl',
   wrongKey: () => refusal(403, 'Authorization failure, check auth_key'),
   refusal: (status, { quota, retry_after }) =>
     quota === 1
       ? refusal(456, 'Quota Exceeded')
-      : refusal(status, status === 429 ? 'Too many requests' : 'Internal error', retry_after),
+      : refusal(status, WORDS[status] ?? 'Internal error', retry_after),
   missing: () => refusal(400, 'Value for model_type not supported.'),
   invalid: (message) => refusal(400, message),
   body: ({ message }) => JSON.stringify({ message }),

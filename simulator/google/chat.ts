@@ -39,6 +39,10 @@ export function refusal(status: number, message: string, retry_after?: number): 
   );
 }
 
+/** Gemini API docs: Troubleshooting guide. */
+const wordsOf = (status: number) =>
+  status === 400 ? 'Request contains an invalid argument.' : `The model is overloaded (${status}).`;
+
 export const invalid = (message: string) => refusal(400, message);
 
 interface GeminiRequest extends ParsedRequest {
@@ -77,7 +81,7 @@ export function geminiChat(model: string, stream: boolean): Protocol<GeminiReque
     errorFor: (status, { quota, retry_after }) =>
       refusal(
         status,
-        quota === 1 ? 'You exceeded your current quota.' : `The model is overloaded (${status}).`,
+        quota === 1 ? 'You exceeded your current quota.' : wordsOf(status),
         retry_after,
       ),
   };

@@ -7,7 +7,8 @@ import { framed } from './frames.ts';
 
 /** The secret of every access key `sim-ACCOUNT`; each account has the same secret. */
 const SECRET_ACCESS_KEY = 'sim-secret';
-const VERSION = 'bedrock-2023-05-31';
+/** The second version is that of @anthropic-ai/bedrock-sdk 1.1.3, which sends its header in the body. */
+const VERSIONS: readonly unknown[] = ['bedrock-2023-05-31', '2026-10-21'];
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
 const SIGNED =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/([^/]+)\/bedrock\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
@@ -33,7 +34,7 @@ export async function bedrockRoute(
   } catch {
     return refusal(400, 'ValidationException', 'Malformed input request');
   }
-  if (!isObject(body) || body['anthropic_version'] !== VERSION) {
+  if (!isObject(body) || !VERSIONS.includes(body['anthropic_version'])) {
     return refusal(400, 'ValidationException', 'anthropic_version: Field required');
   }
   const strange = ['model', 'stream'].find((name) => name in body);
@@ -41,12 +42,15 @@ export async function bedrockRoute(
     const words = `Malformed input request: #: extraneous key [${strange}] is not permitted`;
     return refusal(400, 'ValidationException', words);
   }
-  const { anthropic_version: _, anthropic_beta: __, ...rest } = body;
+  const { anthropic_version, anthropic_beta: __, ...rest } = body;
   const streamed = method !== 'invoke';
   const inner = new Request(request.url, {
     method: 'POST',
     headers: {
-      ...{ 'x-api-key': key, 'anthropic-version': '2023-06-01' },
+      ...{
+        'x-api-key': key,
+        'anthropic-version': String(anthropic_version).replace(/^bedrock-.*/, '2023-06-01'),
+      },
       'content-type': 'application/json',
     },
     body: JSON.stringify({ ...rest, model: decodeURIComponent(model), stream: streamed }),
@@ -86,6 +90,8 @@ async function accountKey(request: Request, body: string): Promise<string | unde
   const { headers: right } = await new AwsV4Signer({
     ...{ url: request.url, method: 'POST', body, headers, service: 'bedrock', region, datetime },
     ...{ accessKeyId, secretAccessKey: SECRET_ACCESS_KEY },
+    // An SDK chooses which headers it signs, and `headers` has only these.
+    allHeaders: true,
   }).sign();
   return right.get('authorization')?.endsWith(`Signature=${signature}`) ? accessKeyId : undefined;
 }

@@ -41,7 +41,7 @@ export async function deeplRoute(
   const [scheme, key] = request.headers.get('authorization')?.split(' ') ?? [];
   const known = scheme === 'DeepL-Auth-Key' ? key : undefined;
   return answerDirect(sim, request, known, WORDING, async (begin) => {
-    const body: unknown = await request.json();
+    const body = await bodyOf(request);
     if (!isObject(body)) throw WORDING.invalid('Invalid request body.');
     const { text, target_lang, source_lang, model_type } = body;
     if (!Array.isArray(text) || text.length > MAX_TEXTS) {
@@ -50,8 +50,9 @@ export async function deeplRoute(
     if (typeof target_lang !== 'string') {
       throw WORDING.invalid('Value for target_lang not supported.');
     }
-    if (!MODELS.includes(String(model_type))) throw WORDING.missing('');
-    const call = await begin(String(model_type), String(text[0] ?? ''), body);
+    const model = String(model_type ?? 'latency_optimized');
+    if (!MODELS.includes(model)) throw WORDING.missing('');
+    const call = await begin(model, String(text[0] ?? ''), body);
     const translations = text.map((each) => {
       const billed_characters = [...String(each)].length;
       call.prompt_tokens += billed_characters;
@@ -59,9 +60,17 @@ export async function deeplRoute(
         detected_source_language: String(source_lang ?? 'EN').toUpperCase(),
         text: `[${target_lang}] ${each}`,
         billed_characters,
-        model_type_used: model_type,
+        ...(model_type === undefined ? {} : { model_type_used: model }),
       };
     });
     return Response.json({ translations });
   });
+}
+
+/** The body as JSON, or as a form (DeepL's SDKs send forms, with one `text` for each text). */
+async function bodyOf(request: Request): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!type.startsWith('application/x-www-form-urlencoded')) return request.json();
+  const form = new URLSearchParams(await request.text());
+  return { ...Object.fromEntries(form), text: form.getAll('text') };
 }

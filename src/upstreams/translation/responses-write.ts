@@ -23,10 +23,7 @@ export function writeResponsesRequest(request: NeutralRequest): Record<string, u
     max_output_tokens: request.max_output_tokens,
     temperature: request.temperature,
     top_p: request.top_p,
-    tools:
-      tools.length > 0
-        ? tools.map((tool) => withoutUndefined({ type: 'function', ...tool }))
-        : undefined,
+    tools: tools.length > 0 ? tools.map(writeTool) : undefined,
     tool_choice: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallel_calls : undefined,
     text: format && { format: writeFormat(format) },
@@ -35,6 +32,14 @@ export function writeResponsesRequest(request: NeutralRequest): Record<string, u
     stream: request.stream || undefined,
     store: false,
   });
+}
+
+/**
+ * Responses make the schema of a tool strict, and optional members required, unless `strict` is false.
+ * The other protocols are not strict by default (openai 7.55.0: `FunctionTool.strict`).
+ */
+function writeTool(tool: NeutralRequest['tools'][number]): object {
+  return withoutUndefined({ type: 'function', ...tool, strict: tool.strict ?? false });
 }
 
 function writeTurn(turn: Turn): object[] {

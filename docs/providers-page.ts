@@ -1,0 +1,45 @@
+import { CHAT_WITNESSES } from '../test/upstreams/chat/witnesses/table.ts';
+import { WITNESSES } from '../test/upstreams/generation/witnesses.ts';
+
+/** The text of `docs/providers.md`, from the tables that the tests of the providers' packages use. */
+export function providersPage(): string {
+  return `# Who proves the protocols of the providers
+
+Weir's simulator and Weir's code could share one wrong belief about a provider. So the packages of other
+people judge both:
+
+- **simulator**: calls of a package that the simulator answers as the package expects.
+- **types**: different requests of Weir that have the type which a package declares.
+- **same**: requests of Weir that equal those of a package, for the same call.
+
+A provider without a package has no proof. The last column names what nobody could prove.
+
+Printed from [table.ts](../test/upstreams/chat/witnesses/table.ts) and
+[witnesses.ts](../test/upstreams/generation/witnesses.ts) by \`bun run providers\`. The tests in these two folders
+compare each number with what they check.
+
+## Chat, embeddings, audio, rerank, translation
+
+| provider | protocol | proved by | simulator | types | not proved |
+|---|---|---|---|---|---|
+${CHAT_WITNESSES.map(
+  ({ provider, protocol, proved_by, payloads, unproved }) =>
+    `| ${provider} | \`${protocol}\` | ${proved_by.join('<br>')} | ${payloads.simulator} | ${
+      payloads.types || '–'
+    } | ${listed(unproved)} |`,
+).join('\n')}
+
+## Images, videos, music
+
+| provider | protocol | proved by | simulator | types | same | not proved |
+|---|---|---|---|---|---|---|
+${WITNESSES.map(
+  ({ provider, protocol, proved_by, payloads, unproved }) =>
+    `| ${provider} | \`${protocol}\` | ${listed(proved_by)} | ${payloads.simulator || '–'} | ${
+      payloads.types || '–'
+    } | ${payloads.same || '–'} | ${listed(unproved)} |`,
+).join('\n')}
+`;
+}
+
+const listed = (lines: readonly string[]) => (lines.length > 0 ? lines.join('<br>') : '–');

@@ -1,0 +1,136 @@
+/**
+ * For each provider of chat or of calls with a single answer: which packages prove its protocol, on how
+ * many payloads, and what no package proves. The tests of this folder compare the numbers with what
+ * they check.
+ */
+import type { ChannelProtocol } from '../../../../src/protocols/names.ts';
+
+export interface ChatWitness {
+  readonly provider: string;
+  readonly protocol: ChannelProtocol;
+  /** Packages, with what each proves. */
+  readonly proved_by: readonly string[];
+  readonly payloads: {
+    /** Different requests of Weir that have the type which a package declares. */
+    readonly types: number;
+    /** Calls of a package that the simulator answers as the package expects. */
+    readonly simulator: number;
+  };
+  /** What no package proves. */
+  readonly unproved: readonly string[];
+}
+
+/** The types of a protocol are counted at its first row. */
+export const CHAT_WITNESSES: readonly ChatWitness[] = [
+  {
+    ...{ provider: 'OpenAI', protocol: 'openai' },
+    proved_by: [
+      'openai: types of chat.completions; chat, embeddings, speech, transcription, errors',
+      '@ai-sdk/openai: chat, tools, objects, errors',
+    ],
+    payloads: { types: 254, simulator: 24 },
+    unproved: [],
+  },
+  {
+    ...{ provider: 'OpenAI', protocol: 'openai-responses' },
+    proved_by: [
+      'openai: types of responses; streams, errors',
+      '@ai-sdk/openai: chat, tools, errors',
+    ],
+    payloads: { types: 162, simulator: 21 },
+    unproved: ['tools that OpenAI runs, except their types'],
+  },
+  {
+    ...{ provider: 'Azure OpenAI', protocol: 'azure-openai' },
+    proved_by: ['openai: types', '@ai-sdk/azure: chat, tools, objects, errors'],
+    payloads: { types: 254, simulator: 13 },
+    unproved: ['paths of deployments with an `api-version`', 'content filter results'],
+  },
+  {
+    ...{ provider: 'Anthropic', protocol: 'anthropic' },
+    proved_by: [
+      '@anthropic-ai/sdk: types; thinking, streams, count_tokens, errors',
+      '@ai-sdk/anthropic: chat, tools, objects, errors',
+    ],
+    payloads: { types: 178, simulator: 23 },
+    unproved: ['`temperature`, `top_p`: version 1.11.0 of the package no longer declares them'],
+  },
+  {
+    ...{ provider: 'AWS Bedrock', protocol: 'bedrock' },
+    proved_by: [
+      '@anthropic-ai/sdk: types',
+      '@anthropic-ai/bedrock-sdk: signatures, frames of streams, errors',
+      '@ai-sdk/amazon-bedrock: chat, tools, objects, errors',
+    ],
+    payloads: { types: 88, simulator: 22 },
+    unproved: ['models that are not Claude: Weir offers none'],
+  },
+  {
+    ...{ provider: 'Google Gemini', protocol: 'gemini' },
+    proved_by: [
+      '@google/genai: types; chat, errors',
+      '@ai-sdk/google: chat, tools, objects, errors',
+    ],
+    payloads: { types: 83, simulator: 19 },
+    unproved: [],
+  },
+  {
+    ...{ provider: 'Google Vertex AI', protocol: 'vertex' },
+    proved_by: ['@google/genai: types', '@ai-sdk/google-vertex: chat, tools, objects, errors'],
+    payloads: { types: 83, simulator: 13 },
+    unproved: ['Claude on Vertex AI: Weir does not offer it', 'the sign-in of a service account'],
+  },
+  {
+    ...{ provider: 'Mistral', protocol: 'openai' },
+    proved_by: ['@mistralai/mistralai: chat', '@ai-sdk/mistral: chat, tools, objects'],
+    payloads: { types: 0, simulator: 14 },
+    unproved: [
+      'usage of a stream and the envelope of errors: the simulator speaks OpenAI’s dialect',
+    ],
+  },
+  {
+    ...{ provider: 'Groq', protocol: 'openai' },
+    proved_by: ['@ai-sdk/groq: chat, tools, objects, errors'],
+    payloads: { types: 0, simulator: 13 },
+    unproved: ['usage of a stream: the simulator speaks OpenAI’s dialect'],
+  },
+  {
+    ...{ provider: 'DeepSeek', protocol: 'openai' },
+    proved_by: ['@ai-sdk/deepseek: chat, tools, errors'],
+    payloads: { types: 0, simulator: 12 },
+    unproved: ['objects: the provider has no schemas'],
+  },
+  {
+    ...{ provider: 'Moonshot', protocol: 'openai' },
+    proved_by: ['@ai-sdk/moonshotai: chat, tools, objects, errors'],
+    payloads: { types: 0, simulator: 13 },
+    unproved: [],
+  },
+  {
+    ...{ provider: 'xAI', protocol: 'openai-responses' },
+    proved_by: ['@ai-sdk/xai: chat, objects, errors'],
+    payloads: { types: 0, simulator: 10 },
+    unproved: [
+      'chat completions: the package speaks responses only',
+      'tools and token limits: the simulator speaks OpenAI’s dialect',
+    ],
+  },
+  {
+    ...{ provider: 'Alibaba (Qwen)', protocol: 'openai' },
+    proved_by: ['@ai-sdk/alibaba: chat, tools, errors'],
+    payloads: { types: 0, simulator: 12 },
+    unproved: ['objects: the provider has no schemas for this model'],
+  },
+  {
+    ...{ provider: 'Cohere', protocol: 'cohere' },
+    proved_by: ['cohere-ai: rerank, errors'],
+    payloads: { types: 0, simulator: 4 },
+    unproved: ['types of what Weir sends'],
+  },
+  {
+    ...{ provider: 'DeepL', protocol: 'deepl' },
+    proved_by: ['deepl-node: translateText, errors'],
+    payloads: { types: 0, simulator: 5 },
+    unproved: ['JSON bodies, which Weir sends: the package sends forms'],
+  },
+];

@@ -73,8 +73,10 @@ async function send(method: string, path: string, body?: object | FormData, toke
   const response = await fetch(weir.base_url + path, {
     method,
     headers: {
-      ...{ authorization: `Bearer ${token}`, 'x-goog-api-key': token },
-      'anthropic-version': '2023-06-01',
+      authorization: `Bearer ${token}`,
+      // The headers tell whose client it is. Each client requests only the paths of its vendor.
+      ...(path.startsWith('/v1beta') ? { 'x-goog-api-key': token } : {}),
+      ...(path.startsWith('/v1/messages') ? { 'anthropic-version': '2023-06-01' } : {}),
       ...(isForm ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),

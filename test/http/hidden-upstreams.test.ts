@@ -125,7 +125,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   });
 
   test('400: in a refusal with every name in it', async () => {
-    gateway.upstream.answer = () => refusal(own, 400);
+    gateway.upstream.answer = () => refusal(own, 400, { type: 'invalid_request_error' });
     const { error } = JSON.parse(await clean(await send(), 400));
     expect(error.message).toContain(model);
   });
@@ -147,11 +147,11 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
 
   const FAILURES = [
     [401, { code: 'invalid_api_key' }, 503],
-    [403, {}, 503],
+    [403, { type: 'permission_error' }, 503],
     [404, { code: 'model_not_found' }, 502],
     [429, { type: 'rate_limit_error' }, 429],
     [500, {}, 502],
-    [529, { type: 'overloaded_error' }, 502],
+    [529, { type: 'overloaded_error' }, 503],
   ] as const;
   test.each(isHome ? FAILURES : FAILURES.filter(([status]) => status === 500))(
     'in the response to an upstream %d',

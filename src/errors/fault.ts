@@ -8,5 +8,5 @@
  * - `broken`: the provider or the channel's configuration does not work.
  * - `unclear`: the error proves nothing. Another channel is tried, and no channel's health changes.
  */
-export const FAULTS = ['caller', 'account', 'throttle', 'overload', 'broken', 'unclear'] as const;
+const FAULTS = ['caller', 'account', 'throttle', 'overload', 'broken', 'unclear'] as const;
 export type Fault = (typeof FAULTS)[number];

@@ -69,7 +69,7 @@ export function targetOf({
  * that the upstream refused the request and proved no reason. These two classes never lower the
  * channel's health; every other class does (P9, P19).
  */
-export type FailureClass =
+type FailureClass =
   | 'client'
   | 'auth'
   | 'throttle'

@@ -1,7 +1,7 @@
 /** A `fetch` for an SDK whose provider is simulated. It records what the SDK submits. */
 
 /** A request that an SDK sent: its path at the provider, and its body as JSON. */
-export interface SdkRequest {
+interface SdkRequest {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;

@@ -35,7 +35,7 @@ export function budgetOf(reasoning: Exclude<Reasoning, { off: true }>): number {
  * Returns the setting in the form that the model takes. An effort that the model lacks becomes the
  * next lower one, or its least. A model whose reasoning cannot be switched off reasons the least.
  */
-export function fitReasoning(
+function fitReasoning(
   reasoning: Reasoning | undefined,
   abilities: Abilities | undefined,
 ): Reasoning | undefined {

@@ -9,7 +9,7 @@ import { type RunningWeir, startWeir } from '../../support/weir.ts';
  * The model of each channel, with the provider's prices in USD per million tokens (openai.com/api/pricing,
  * claude.com/pricing, ai.google.dev/gemini-api/docs/pricing). GPT is served in both formats of OpenAI.
  */
-export const MODELS = {
+const MODELS = {
   'gpt-5.4': { protocol: 'openai-responses', path: '/openai/v1', usd: [2.5, 15] },
   'gpt-5.4-mini': { protocol: 'openai', path: '/openai/v1', usd: [0.75, 4.5] },
   'claude-sonnet-4-5': { protocol: 'anthropic', path: '/anthropic', usd: [3, 15] },

@@ -22,7 +22,7 @@ interface Call {
 }
 
 /** A call of Weir that means the same as the call of the SDK. */
-export interface Same {
+interface Same {
   readonly model: string;
   readonly body: object;
   /** Members of the SDK's body that Weir does not send, and why the result is the same. */

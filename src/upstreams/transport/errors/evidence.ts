@@ -1,7 +1,7 @@
 import { isObject } from '../../../json/object.ts';
 
 /** A code in an error, in lower case, and the path of the member that holds it. */
-export interface ErrorCode {
+interface ErrorCode {
   readonly value: string;
   readonly at: string;
 }

@@ -37,7 +37,7 @@ type MakeModel = (fetch: typeof globalThis.fetch, id?: string) => VendorModel;
 
 const api_key = { apiKey: 'sk-vendor' };
 
-export const PACKAGES = {
+const PACKAGES = {
   mistral: (fetch, id = 'magistral-medium-latest') => createMistral({ ...api_key, fetch })(id),
   groq: (fetch, id = 'llama-3.3-70b-versatile') => createGroq({ ...api_key, fetch })(id),
   deepseek: (fetch, id = 'deepseek-chat') => createDeepSeek({ ...api_key, fetch })(id),

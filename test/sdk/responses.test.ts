@@ -99,7 +99,7 @@ test('the upstream serves clients of chat and of messages as well, streamed or n
   const question = { model: 'gpt-5', max_tokens: 50, messages };
   const reply = await anthropic.messages.stream(question).finalMessage();
   expect(reply.content).toEqual([
-    { type: 'text', text: chat.choices[0]?.message.content ?? '' },
+    { type: 'text', text: chat.choices[0]?.message.content ?? '', citations: null },
   ] as never);
 });
 

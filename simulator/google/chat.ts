@@ -39,9 +39,17 @@ export function refusal(status: number, message: string, retry_after?: number): 
   );
 }
 
-/** Gemini API docs: Troubleshooting guide. */
-const wordsOf = (status: number) =>
-  status === 400 ? 'Request contains an invalid argument.' : `The model is overloaded (${status}).`;
+/** The provider's words for each status (Gemini API docs: Troubleshooting guide). */
+const WORDS: Record<number, string> = {
+  400: 'Request contains an invalid argument.',
+  401: 'Request had invalid authentication credentials.',
+  403: "Your API key doesn't have the required permissions.",
+  404: "The requested resource wasn't found.",
+  429: 'Resource has been exhausted (e.g. check quota).',
+  503: 'The model is overloaded. Please try again later.',
+  504: 'Deadline expired before operation could complete.',
+};
+const wordsOf = (status: number) => WORDS[status] ?? 'An internal error has occurred.';
 
 export const invalid = (message: string) => refusal(400, message);
 

@@ -62,9 +62,7 @@ beforeAll(async () => {
       })),
   );
   for (const protocol of Object.keys(BROKEN)) {
-    // Google refuses a wrong key with 400.
-    const refusal = protocol === 'gemini' ? { status: 401 } : { revoked: true };
-    await simulator.setAccount(`broken-${protocol}`, refusal);
+    await simulator.setAccount(`broken-${protocol}`, { revoked: true });
   }
   weir = await startWeir({
     config: JSON.stringify({ channels, models: SPARES, roles: { standard: 1_000_000 } }),

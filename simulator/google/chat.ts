@@ -6,6 +6,7 @@ import { type Protocol, ProviderError, type Reply } from '../shared/protocol.ts'
 import { hashText } from '../shared/random.ts';
 import { PromptMeter, tokensOf } from '../shared/tokens.ts';
 import { ToolScript } from '../shared/tool-script.ts';
+import { withCamelNames } from './proto-names.ts';
 
 const CONTEXT_TOKENS = 1_048_576;
 const MAX_BODY_BYTES = 100_000_000;
@@ -99,7 +100,8 @@ export function errorBody({ status, type, message }: ProviderError): string {
   return JSON.stringify({ error: { code: status, message, status: type } });
 }
 
-function read(body: unknown, model: string, stream: boolean, account: string): GeminiRequest {
+function read(sent: unknown, model: string, stream: boolean, account: string): GeminiRequest {
+  const body = withCamelNames(sent);
   if (!isObject(body)) throw invalid('Invalid JSON payload received.');
   const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
   if (strange)
@@ -230,7 +232,7 @@ function toolsIn(body: JsonObject): { name: string; schema: unknown }[] {
       if (typeof each['name'] !== 'string') throw invalid('A function needs a name.');
       return {
         name: each['name'],
-        schema: each['parametersJsonSchema'] ?? each['parameters'] ?? { type: 'object' },
+        schema: each['parametersJsonSchema'] ?? lowered(each['parameters']) ?? { type: 'object' },
       };
     });
   });

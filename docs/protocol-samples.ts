@@ -82,6 +82,8 @@ const CHAT: Samples = {
   temperature: { temperature: 0.5 },
   temperature_above_one: { temperature: 1.5 },
   top_p: { top_p: 0.9 },
+  top_k: { top_k: 40 },
+  verbosity: { verbosity: 'low' },
   seed: { seed: 7 },
   penalties: { presence_penalty: 0.5 },
   stop: { stop: ['END'] },
@@ -192,6 +194,7 @@ const RESPONSES: Samples = {
   temperature: { temperature: 0.5 },
   temperature_above_one: { temperature: 1.5 },
   top_p: { top_p: 0.9 },
+  verbosity: { text: { verbosity: 'low' } },
   logprobs: { top_logprobs: 3 },
   other: { prompt: { id: 'pmpt_1' } },
 };

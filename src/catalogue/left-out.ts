@@ -233,7 +233,11 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
   },
   {
     ...{ routes: [RESPONSES], param: 'text.verbosity', values: ['medium'], reason: 'default' },
-    why: 'It is the default.',
+    ...{ upstreams: ['anthropic', 'gemini'], why: 'It is the default.' },
+  },
+  {
+    ...{ routes: [CHAT], param: 'verbosity', values: ['medium'], reason: 'default' },
+    ...{ upstreams: ['anthropic', 'gemini'], why: 'It is the default.' },
   },
   {
     ...{ routes: [MESSAGES], param: 'output_config.effort', upstreams: ['openai', 'responses'] },

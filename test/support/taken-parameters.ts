@@ -67,6 +67,7 @@ const CHAT: readonly ParameterRow[] = [
   ...rowsOf({ n: 1, logprobs: false, top_logprobs: 0, presence_penalty: 0, frequency_penalty: 0 }),
   { name: 'parallel_tool_calls', value: true, ...withTools([chatTool]) },
   { name: 'functions', value: [] },
+  { name: 'verbosity', value: 'medium' },
   { name: 'tools[].function.strict', value: false, ...withTools([chatTool]) },
   { name: 'tools[].function.cache_control', value: { type: 'x' }, ...withTools([chatTool]) },
   { name: 'stream_options', value: { include_usage: true }, beside: { stream: true } },

@@ -1,17 +1,19 @@
 /** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions). */
 import { EFFORTS } from '../../catalogue/abilities.ts';
 import { isObject, withoutUndefined } from '../../json/object.ts';
-import type {
-  AssistantPart,
-  Format,
-  NeutralRequest,
-  ReadRequest,
-  Reasoning,
-  TextPart,
-  Tool,
-  ToolChoice,
-  Turn,
-  UserPart,
+import {
+  type AssistantPart,
+  type Format,
+  type NeutralRequest,
+  type ReadRequest,
+  type Reasoning,
+  type TextPart,
+  type Tool,
+  type ToolChoice,
+  type Turn,
+  type UserPart,
+  VERBOSITIES,
+  type Verbosity,
 } from './neutral.ts';
 import {
   FeatureUses,
@@ -32,7 +34,8 @@ const KNOWN = new Set(
   (
     'model messages stream user tools tool_choice parallel_tool_calls max_tokens ' +
     'max_completion_tokens temperature top_p seed stop presence_penalty frequency_penalty ' +
-    'response_format reasoning_effort n logprobs top_logprobs logit_bias functions function_call'
+    'response_format reasoning_effort n logprobs top_logprobs logit_bias functions function_call ' +
+    'verbosity top_k'
   ).split(' '),
 );
 const KNOWN_TOOL = new Set(['type', 'function']);
@@ -56,7 +59,8 @@ export function readChat(body: ReadonlyJsonObject): ReadRequest {
   if (temperature !== undefined) {
     features.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
   }
-  for (const name of ['top_p', 'seed'] as const) {
+  // `top_k` is not in OpenAI's interface, but clients of many vendors send it.
+  for (const name of ['top_p', 'top_k', 'seed'] as const) {
     if (numberOrUndefined(body[name]) !== undefined) features.note(name, name);
   }
   if (body['parallel_tool_calls'] === false) features.note('serial_calls', 'parallel_tool_calls');
@@ -72,12 +76,14 @@ export function readChat(body: ReadonlyJsonObject): ReadRequest {
       numberOrUndefined(body['max_completion_tokens']) ?? numberOrUndefined(body['max_tokens']),
     temperature,
     top_p: numberOrUndefined(body['top_p']),
+    top_k: numberOrUndefined(body['top_k']),
     seed: numberOrUndefined(body['seed']),
     presence_penalty: numberOrUndefined(body['presence_penalty']) || undefined,
     frequency_penalty: numberOrUndefined(body['frequency_penalty']) || undefined,
     stop: stops,
     format: readFormat(body['response_format'], features),
     reasoning: readEffort(body['reasoning_effort'], 'reasoning_effort', features),
+    verbosity: readVerbosity(body['verbosity'], 'verbosity', features),
     stream: body['stream'] === true,
     user: typeof body['user'] === 'string' ? body['user'] : undefined,
   });
@@ -95,6 +101,22 @@ function noteUntranslatable(body: ReadonlyJsonObject, features: FeatureUses): vo
   if (body['function_call'] || listOrEmpty(body['functions']).length > 0) {
     features.note('legacy_functions', body['function_call'] ? 'function_call' : 'functions');
   }
+}
+
+/**
+ * Reads `verbosity` of chat completions or `text.verbosity` of responses. Throws WeirError (400) if
+ * the value is not a word of OpenAI's type.
+ */
+export function readVerbosity(
+  value: unknown,
+  param: string,
+  features: FeatureUses,
+): Verbosity | undefined {
+  if (value === null || value === undefined) return undefined;
+  const known = VERBOSITIES.find((word) => word === value);
+  if (known === undefined) throw parameterError(param, `must be one of ${VERBOSITIES.join(', ')}.`);
+  if (known !== 'medium') features.note('verbosity', param);
+  return known;
 }
 
 /**

@@ -47,6 +47,7 @@ export function writeChat(
     parallel_tool_calls: tools.length > 0 ? request.parallel_calls : undefined,
     response_format: writeFormat(request.format),
     reasoning_effort: writeEffort(request.reasoning),
+    verbosity: request.verbosity,
     user: request.user,
     stream: request.stream || undefined,
   });

@@ -29,6 +29,7 @@ export const FEATURES = {
   temperature_above_one: 'a temperature above 1',
   top_p: 'top_p',
   top_k: 'top_k',
+  verbosity: 'a verbosity other than `medium`',
   seed: 'a seed',
   penalties: 'presence and frequency penalties',
   stop: 'stop sequences',
@@ -59,13 +60,14 @@ export const SUPPORTED_FEATURES: Record<
     ...(['system_between', 'image_url', 'audio_input', 'file_inline'] as const),
     ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
     ...(['seed', 'penalties', 'reasoning_off', 'reasoning_budget', 'broken_arguments'] as const),
+    'verbosity',
   ]),
   responses: new Set<Feature>(
     [
       ...COMMON,
       ...(['system_between', 'image_url', 'file_inline', 'images_in_results'] as const),
       ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
-      ...(['reasoning_off', 'reasoning_budget', 'broken_arguments'] as const),
+      ...(['reasoning_off', 'reasoning_budget', 'broken_arguments', 'verbosity'] as const),
     ].filter((feature) => feature !== 'stop'),
   ),
   anthropic: new Set<Feature>([

@@ -118,6 +118,10 @@ export type Reasoning =
   | { readonly budget_tokens: number; readonly is_hint?: undefined }
   | { readonly off: true };
 
+/** How long answers are, from the shortest (openai 7.55.0: `verbosity`). */
+export const VERBOSITIES = ['low', 'medium', 'high'] as const;
+export type Verbosity = (typeof VERBOSITIES)[number];
+
 /** A chat request in the neutral form. */
 export interface NeutralRequest {
   readonly system: readonly string[];
@@ -136,6 +140,7 @@ export interface NeutralRequest {
   readonly stop: readonly string[];
   readonly format?: Format;
   readonly reasoning?: Reasoning;
+  readonly verbosity?: Verbosity;
   readonly stream: boolean;
   readonly user?: string;
 }

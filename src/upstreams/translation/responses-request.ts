@@ -1,6 +1,6 @@
 /** Reads requests of OpenAI responses (OpenAI docs: Responses). */
 import { isObject, withoutUndefined } from '../../json/object.ts';
-import { addToUser, readEffort, readFile, readNamedFormat } from './chat-request.ts';
+import { addToUser, readEffort, readFile, readNamedFormat, readVerbosity } from './chat-request.ts';
 import type {
   AssistantPart,
   NeutralRequest,
@@ -30,7 +30,7 @@ const KNOWN = new Set(
     'max_output_tokens temperature top_p text reasoning top_logprobs'
   ).split(' '),
 );
-const KNOWN_TEXT = new Set(['format']);
+const KNOWN_TEXT = new Set(['format', 'verbosity']);
 const KNOWN_REASONING = new Set(['effort']);
 /** The value of `include` that requests log probabilities (OpenAI docs: Responses). */
 const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
@@ -74,6 +74,11 @@ export function readResponses(body: ReadonlyJsonObject): ReadRequest {
     reasoning: readEffort(
       isObject(reasoning) ? reasoning['effort'] : undefined,
       'reasoning.effort',
+      features,
+    ),
+    verbosity: readVerbosity(
+      isObject(text) ? text['verbosity'] : undefined,
+      'text.verbosity',
       features,
     ),
     stream: body['stream'] === true,

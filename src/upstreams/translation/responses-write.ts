@@ -13,7 +13,7 @@ import type {
 
 /** Returns the body of the request, without `model`. */
 export function writeResponsesRequest(request: NeutralRequest): Record<string, unknown> {
-  const { tools, format } = request;
+  const { tools, format, verbosity } = request;
   const effort = writeEffort(request.reasoning);
   return withoutUndefined({
     input: [
@@ -26,7 +26,10 @@ export function writeResponsesRequest(request: NeutralRequest): Record<string, u
     tools: tools.length > 0 ? tools.map(writeTool) : undefined,
     tool_choice: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallel_calls : undefined,
-    text: format && { format: writeFormat(format) },
+    text:
+      format || verbosity
+        ? withoutUndefined({ format: format && writeFormat(format), verbosity })
+        : undefined,
     reasoning: effort === undefined ? undefined : { effort },
     user: request.user,
     stream: request.stream || undefined,

@@ -7,6 +7,7 @@ import type { ClientProtocol } from '../../protocols/names.ts';
 type Setting =
   | ('turns' | 'system' | 'tools' | 'limit' | 'temperature' | 'top_p' | 'top_k' | 'seed' | 'stop')
   | ('presence_penalty' | 'frequency_penalty' | 'choice' | 'serial' | 'format' | 'reasoning')
+  | 'verbosity'
   | ('user' | 'stream' | 'model');
 
 /** The names in each protocol. If there are several, the first is the usual one. */
@@ -25,6 +26,8 @@ const SETTINGS: Record<ClientProtocol, Partial<Record<Setting, readonly string[]
     serial: ['parallel_tool_calls'],
     format: ['response_format'],
     reasoning: ['reasoning_effort'],
+    verbosity: ['verbosity'],
+    top_k: ['top_k'],
     user: ['user'],
     stream: ['stream'],
     model: ['model'],
@@ -40,6 +43,7 @@ const SETTINGS: Record<ClientProtocol, Partial<Record<Setting, readonly string[]
     serial: ['parallel_tool_calls'],
     format: ['text.format', 'text'],
     reasoning: ['reasoning.effort', 'reasoning'],
+    verbosity: ['text.verbosity', 'text'],
     user: ['user'],
     stream: ['stream'],
     model: ['model'],

@@ -223,7 +223,7 @@ describe('the parameter of a refusal is the client’s own', () => {
     ['openai', 'anthropic', 'messages.2.content.1.text', 'messages[4].content'],
     ['openai', 'anthropic', 'system', 'messages[0].content'],
     ['openai', 'anthropic', 'max_tokens', 'max_completion_tokens'],
-    ['openai', 'anthropic', 'top_k', null],
+    ['openai', 'anthropic', 'top_k', 'top_k'],
     ['gemini', 'anthropic', 'tools.1.custom.name', 'tools[0].functionDeclarations[1].name'],
     ['gemini', 'anthropic', 'max_tokens', 'generationConfig.maxOutputTokens'],
     ['responses', 'anthropic', 'messages.1.content.0.tool_use.input', 'input[2].arguments'],

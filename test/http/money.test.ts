@@ -109,7 +109,8 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
   test('is free when the upstream refuses it', async () => {
     const key = await newKey();
     const before = await readBalance();
-    gateway.upstream.answer = () => refusal({ physical: 'p', secret: 's' }, 400);
+    const error = { type: 'invalid_request_error' };
+    gateway.upstream.answer = () => refusal({ physical: 'p', secret: 's' }, 400, error);
     for (const stream of [false, true]) {
       expect((await call(key, route, { stream })).status).toBe(400);
     }

@@ -76,7 +76,8 @@ const named = (feature: Feature) =>
 /** How a feature is kept although the protocol has no member for it. */
 const KEPT_BY_WEIR: Partial<Record<RequestProtocol, Partial<Record<Feature, string>>>> = {
   openai: { failed_results: 'in the result’s text' },
-  responses: { failed_results: 'in the result’s text' },
+  responses: { failed_results: 'in the result’s text', seed: 'left out, as a hint' },
+  anthropic: { json_mode: 'by an instruction', seed: 'left out, as a hint' },
   gemini: {
     failed_results: 'as an `error` response',
     serial_calls: 'by Weir: it passes on only the first call',

@@ -236,6 +236,15 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     ...{ upstreams: ['anthropic', 'gemini'], why: 'It is the default.' },
   },
   {
+    ...{ routes: [CHAT], param: 'seed', upstreams: ['anthropic', 'responses'], reason: 'hint' },
+    why: 'The model has no seed. A seed only makes equal answers more likely.',
+  },
+  {
+    ...{ routes: [GEMINI], param: 'generationConfig.seed', reason: 'hint' },
+    ...{ upstreams: ['anthropic', 'responses'] },
+    why: 'The model has no seed. A seed only makes equal answers more likely.',
+  },
+  {
     ...{ routes: [CHAT], param: 'verbosity', values: ['medium'], reason: 'default' },
     ...{ upstreams: ['anthropic', 'gemini'], why: 'It is the default.' },
   },

@@ -67,14 +67,14 @@ export const SUPPORTED_FEATURES: Record<
       ...COMMON,
       ...(['system_between', 'image_url', 'file_inline', 'images_in_results'] as const),
       ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
-      ...(['reasoning_off', 'reasoning_budget', 'broken_arguments', 'verbosity'] as const),
+      ...(['reasoning_off', 'reasoning_budget', 'broken_arguments', 'verbosity', 'seed'] as const),
     ].filter((feature) => feature !== 'stop'),
   ),
   anthropic: new Set<Feature>([
     ...COMMON,
     ...(['image_url', 'file_inline', 'strict_tools', 'serial_calls'] as const),
     ...(['images_in_results', 'reasoning_budget', 'reasoning_off'] as const),
-    ...(['top_k', 'prefill'] as const),
+    ...(['top_k', 'prefill', 'json_mode', 'seed'] as const),
   ]),
   gemini: new Set<Feature>([
     ...COMMON,

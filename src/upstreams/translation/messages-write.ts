@@ -22,6 +22,12 @@ import { signatureIn } from './thought-signature.ts';
 const MIN_BUDGET_TOKENS = 1_024;
 
 /**
+ * What stands for JSON mode, which Anthropic lacks: its formats need a closed schema. The text has
+ * fewer tokens than the client's own member for JSON mode has bytes, so the reservation covers it.
+ */
+const JSON_MODE = 'Answer with one JSON object, without Markdown.';
+
+/**
  * Returns the body of the request, without `model`. Anthropic requires `max_tokens`. If the client
  * sent no limit, `max_tokens` is the model's `max_output_tokens`.
  */
@@ -30,7 +36,8 @@ export function writeMessagesRequest(
   max_output_tokens: number,
   abilities?: Abilities,
 ): Record<string, unknown> {
-  const { system, stop, tools, format, user } = request;
+  const { stop, tools, format, user } = request;
+  const system = format?.type === 'json' ? [...request.system, JSON_MODE] : request.system;
   const max_tokens = request.max_output_tokens ?? max_output_tokens;
   const isAdaptive = abilities?.reasoning.form === 'adaptive';
   const thinking = isAdaptive

@@ -63,6 +63,8 @@ const KEPT_CHECKS: Partial<
   failed_results: (sent) => /"Error: No such city\."|"error":"No such city\."/.test(sent),
   // The reader of the answer returns only one call (streams.test.ts).
   serial_calls: (_, request) => request.parallel_calls === false,
+  seed: (sent) => !sent.includes('seed'),
+  json_mode: (sent) => /"system":"[^"]*JSON object/.test(sent),
   // Gemini has no strict tools (@google/genai, FunctionDeclaration). It gets their schemas.
   strict_tools: (sent) => sent.includes('parametersJsonSchema') && !sent.includes('strict'),
 };

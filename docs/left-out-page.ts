@@ -1,4 +1,5 @@
-import { LEFT_OUT, LEFT_OUT_REASONS, type LeftOut } from '../src/catalogue/left-out.ts';
+import { LEFT_OUT } from '../src/catalogue/left-out.ts';
+import { LEFT_OUT_REASONS, type LeftOut } from '../src/catalogue/left-out-entry.ts';
 
 /** The text of `docs/left-out.md`, from the list of parameters that Weir takes and does not send. */
 export function leftOutPage(): string {

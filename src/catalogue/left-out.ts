@@ -5,38 +5,8 @@
  * is missing here.
  */
 import type { ClientProtocol } from '../protocols/names.ts';
-
-/** Why a parameter may be left out. */
-export const LEFT_OUT_REASONS = {
-  specification: 'the specification says that the parameter has no effect',
-  own: 'Weir itself does what the parameter requests',
-  default: 'the value is the default, so the result is the same without the parameter',
-  hint: 'a hint that changes neither the price nor the result',
-  optional: 'known programs send it, but the model cannot follow it; the price never depends on it',
-} as const;
-
-/**
- * The format of an upstream's requests. `openai` is chat completions and OpenAI's other routes.
- * `bedrock` is what Amazon Bedrock lacks of Anthropic's format.
- */
-type UpstreamForm = 'openai' | 'responses' | 'anthropic' | 'gemini' | 'bedrock';
-
-export interface LeftOut {
-  /** Paths of routes. */
-  readonly routes: readonly string[];
-  /** The client's name of the parameter. `[]` stands for each entry of a list. */
-  readonly param: string;
-  /**
-   * The upstreams that do not get the parameter. If missing: all upstreams whose format is not the
-   * client's own.
-   */
-  readonly upstreams?: readonly UpstreamForm[];
-  /** The values that are taken; every other value is refused by name. If missing: all values. */
-  readonly values?: readonly unknown[];
-  readonly reason: keyof typeof LEFT_OUT_REASONS;
-  /** What happens instead, in one sentence. */
-  readonly why: string;
-}
+import { DIRECT_LEFT_OUT } from './left-out-direct.ts';
+import { ABOUT_CALLER, type LeftOut, type UpstreamForm } from './left-out-entry.ts';
 
 /** The path of each chat route, as this list names it. */
 export const CHAT_PATHS: Readonly<Record<ClientProtocol, string>> = {
@@ -52,11 +22,7 @@ const RESPONSES = CHAT_PATHS.responses;
 const GEMINI = CHAT_PATHS.gemini;
 const OPENAI = [CHAT, RESPONSES];
 const ALL_CHAT = [CHAT, MESSAGES, RESPONSES];
-const SPEECH = '/v1/audio/speech';
-const TRANSCRIPTIONS = '/v1/audio/transcriptions';
-const TRANSLATIONS = '/v1/audio/translations';
 
-const ABOUT_CALLER = 'It describes the caller. Only the provider that defines it can use it.';
 const CACHE = 'The upstream decides itself what it caches.';
 const FIRST_CALL = 'Weir passes on only the first tool call of an answer.';
 const NO_HOSTED_TOOLS =
@@ -327,46 +293,6 @@ const DEFAULT_ENTRIES = Object.entries(CHAT_DEFAULTS).flatMap(([route, values]) 
     }),
   ),
 );
-
-/** Parameters of the routes of direct calls. */
-const DIRECT_LEFT_OUT: readonly LeftOut[] = [
-  {
-    ...{ routes: ['/v1/embeddings'], param: 'encoding_format', upstreams: ['gemini'] },
-    ...{ reason: 'own', why: 'Weir encodes the vectors.' },
-  },
-  {
-    ...{ routes: [SPEECH], param: 'response_format', upstreams: ['gemini'], reason: 'own' },
-    why: 'The upstream returns samples. Weir writes the header of a WAV file before them.',
-  },
-  {
-    ...{ routes: ['/v1/embeddings'], param: 'user', upstreams: ['gemini'], reason: 'hint' },
-    why: ABOUT_CALLER,
-  },
-  {
-    ...{ routes: [SPEECH], param: 'stream_format', upstreams: ['gemini'], values: ['audio'] },
-    ...{ reason: 'default', why: 'The answer is the sound itself.' },
-  },
-  {
-    ...{ routes: [SPEECH], param: 'speed', upstreams: ['gemini'], values: [1] },
-    ...{ reason: 'default', why: 'It is the default.' },
-  },
-  {
-    ...{ routes: ['/v1/rerank'], param: 'return_documents', reason: 'own' },
-    why: 'Weir puts the documents of the request into the answer.',
-  },
-  {
-    ...{ routes: [TRANSCRIPTIONS, TRANSLATIONS], param: 'response_format', reason: 'own' },
-    why: 'Weir writes every format from the segments that the upstream returns.',
-  },
-  {
-    ...{ routes: [TRANSCRIPTIONS, TRANSLATIONS], param: 'stream', values: ['false'] },
-    ...{ reason: 'default', why: 'A transcript arrives in one piece.' },
-  },
-  {
-    ...{ routes: [TRANSLATIONS], param: 'language', reason: 'specification' },
-    why: 'The provider finds out which language is spoken.',
-  },
-];
 
 export const LEFT_OUT: readonly LeftOut[] = [
   ...CHAT_LEFT_OUT,

@@ -28,11 +28,13 @@ function cells(side: 'inside' | 'outside'): Cell[] {
 
 const PICTURE = 'https://example.com/a.png';
 const FILM = 'https://example.com/a.mp4';
-/** Parameters that a model needs besides its prompt. */
+/** Parameters that a model needs besides its prompt, or instead of it. */
 const NEEDED: Record<string, object> = {
   'kling-3.0-motion-control': { image_url: PICTURE, video_url: FILM },
   'runway-gen4-turbo': { image_url: PICTURE },
-  ...{ trellis: { image_url: PICTURE }, 'hunyuan3d-2.1': { image_url: PICTURE } },
+  // These models take an image instead of a prompt.
+  trellis: { image_url: PICTURE, prompt: undefined },
+  'hunyuan3d-2.1': { image_url: PICTURE, prompt: undefined },
   ...{ 'runway-aleph-2': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
 };
 /**

@@ -22,6 +22,14 @@ const ROUTES: readonly [name: string, model: string, call: ModelCall][] = [
     'claude-haiku-4-5',
     (model) => ['/v1/messages/count_tokens', { model, ...turn }],
   ],
+  ...['v1', 'v1beta'].map((version): [string, string, ModelCall] => [
+    `countTokens under /${version}`,
+    'gemini-2.5-flash',
+    (model) => [
+      `/${version}/models/${model}:countTokens`,
+      { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+    ],
+  ]),
   ['images', 'gpt-image-1', (model) => ['/v1/images/generations', { model, prompt: 'A cat' }]],
   ['videos', 'veo-3.1', (model) => ['/v1/videos/generations', { model, prompt: 'A cat' }]],
   ['music', 'suno_music', (model) => ['/v1/music/generations', { model, prompt: 'A song' }]],

@@ -110,7 +110,8 @@ test.each(ROUTES)(
     const { key } = await gateway.manage<KeyRecord>('POST', '/api-keys', { limitAmount: 50 });
     const headers = { authorization: `Bearer ${key}` };
     const messages = [{ role: 'user', content: 'hello' }];
-    for (let round = 0; round < 8; round += 1) {
+    // On a slow machine, more clients leave before their request reaches the upstream.
+    for (let round = 0; round < 8 || turn <= AT_ONCE; round += 1) {
       await Promise.all(
         Array.from({ length: AT_ONCE }, async (_, n) => {
           const leave = new AbortController();
@@ -123,7 +124,6 @@ test.each(ROUTES)(
         }),
       );
     }
-    expect(turn).toBeGreaterThan(AT_ONCE);
     expect(await findMoneyFaults(gateway.database.sql)).toEqual([]);
   },
 );

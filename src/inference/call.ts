@@ -5,7 +5,7 @@ import type { ChatModel } from '../catalogue/catalogue.ts';
 import { withoutDashes } from '../errors/request-id.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
-import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contract.ts';
+import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { chatCharge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
@@ -70,7 +70,7 @@ export function upstreamCall(
 ): UpstreamCall {
   const { config } = channel;
   return {
-    target: { ...targetOf(config), refused: channel.refused },
+    target: channel.target,
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
     answer_id: ANSWER_PREFIX[call.protocol] + withoutDashes(call.request_id),

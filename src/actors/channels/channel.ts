@@ -7,7 +7,12 @@ import {
   channelMachine,
   MIN_SAMPLES,
 } from '../../machines/channel.ts';
-import type { ChannelConfig, RetryableUpstreamError } from '../../upstreams/contract.ts';
+import {
+  type ChannelConfig,
+  type RetryableUpstreamError,
+  targetOf,
+  type UpstreamTarget,
+} from '../../upstreams/contract.ts';
 import type { Clock } from '../clock.ts';
 import type { ChannelAccount, ChannelState, LastFailure } from './account.ts';
 import { Latency } from './latency.ts';
@@ -100,6 +105,8 @@ export class ChannelActor {
   readonly latency = new Latency();
   /** What the upstream refused of what Weir adds to requests. */
   readonly refused = new RefusedMemberList();
+  /** The target of the latest configuration. */
+  private built: { readonly config: ChannelConfig; readonly target: UpstreamTarget } | undefined;
 
   /** `onTransition` is called for each change of state, `onOutcome` for each outcome. */
   constructor(
@@ -138,6 +145,15 @@ export class ChannelActor {
 
   get config(): ChannelConfig {
     return this.account.config;
+  }
+
+  /** Where the model's requests go. It is built once for each configuration, not for each call. */
+  get target(): UpstreamTarget {
+    const { config } = this.account;
+    if (this.built?.config !== config) {
+      this.built = { config, target: { ...targetOf(config), refused: this.refused } };
+    }
+    return this.built.target;
   }
 
   now(): number {

@@ -8,7 +8,6 @@ import {
   type ChannelConfig,
   RetryableUpstreamError,
   TerminalUpstreamError,
-  targetOf,
   type UpstreamCall,
 } from '../../upstreams/contract.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
@@ -99,7 +98,7 @@ function callOf(channel: ChannelActor, body: object, max_output_tokens: number):
   const { config, model } = channel;
   const timeout_ms = Math.min(TIMEOUT_MS, config.timeout_ms);
   return {
-    target: { ...targetOf(config), timeout_ms, refused: channel.refused },
+    target: { ...channel.target, timeout_ms },
     physical_model: config.models[model] ?? model,
     public_model: model,
     answer_id: 'probe',

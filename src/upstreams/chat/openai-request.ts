@@ -14,6 +14,7 @@ import type { OpenaiAddress } from '../transport/openai-address.ts';
 import { mentions, refusedMember } from './refused-member.ts';
 
 const STREAM_OPTIONS = 'stream_options';
+const NONE: ReadonlySet<string> = new Set();
 
 /** A request while its edits are collected. */
 interface Draft {
@@ -34,7 +35,7 @@ interface Draft {
 export function chatRequest(
   call: UpstreamCall,
   address: OpenaiAddress,
-  refused: ReadonlySet<string> = new Set(),
+  refused: ReadonlySet<string> = NONE,
 ): UpstreamRequest {
   const { dialect = dialectOfAddress(call.target.base_url) } = call.target;
   const draft = { call, dialect: DIALECTS[dialect], edits: commonEdits(call), own: [], refused };
@@ -54,8 +55,8 @@ export function chatRequest(
     path: address.path(call, '/chat/completions'),
     headers: address.headers(call.target.api_key),
     edits: draft.edits,
-    ...(draft.own.length > 0 ? { mended } : {}),
-    ...(refused.size > 0 ? { onAccepted: () => remember(call, refused) } : {}),
+    mended: draft.own.length > 0 ? mended : undefined,
+    onAccepted: refused.size > 0 ? () => remember(call, refused) : undefined,
   };
 }
 

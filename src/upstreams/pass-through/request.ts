@@ -36,9 +36,9 @@ export interface UpstreamRequest {
    * Called with the status and text of an error response. Returns the request to send at once
    * instead; undefined if the error stands.
    */
-  mended?: (status: number, text: string) => UpstreamRequest | undefined;
+  mended?: ((status: number, text: string) => UpstreamRequest | undefined) | undefined;
   /** Called when the upstream has accepted the request. */
-  onAccepted?: () => void;
+  onAccepted?: (() => void) | undefined;
 }
 
 /** A stream protocol that also reports the usage of the answer. */
@@ -99,10 +99,11 @@ export function requestAnswer<Made>(
 ): Promise<Made> {
   const { path, headers, authorize } = request;
   const body = editMembers(call.body_text, request.edits);
-  let mended: UpstreamRequest | undefined;
-  const read = (head: ResponseHead, text: string) => {
+  // A returned promise resolves to the answer of the mended request. Only a refusal pays for it.
+  const read = (head: ResponseHead, text: string): Made | Promise<Made> => {
     if (!head.ok) {
-      mended = request.mended?.(head.status, text);
+      const mended = request.mended?.(head.status, text);
+      if (mended) return requestAnswer(call, mended, make);
       throw classifyFailure(call, head.status, head.headers, text);
     }
     request.onAccepted?.();
@@ -110,16 +111,10 @@ export function requestAnswer<Made>(
     if (answer['error']) throw classifyInlineError(call, text);
     return make(text, answer, call);
   };
-  const sent = authorize
-    ? authorized(call, request, body).then((all) =>
-        requestWhole(call, postOf(call, path, all, body), read),
-      )
-    : requestWhole(call, postOf(call, path, headers, body), read);
-  if (!request.mended) return sent;
-  return sent.catch((error: unknown) => {
-    if (mended) return requestAnswer(call, mended, make);
-    throw error;
-  });
+  if (!authorize) return requestWhole(call, postOf(call, path, headers, body), read);
+  return authorized(call, request, body).then((all) =>
+    requestWhole(call, postOf(call, path, all, body), read),
+  );
 }
 
 /**

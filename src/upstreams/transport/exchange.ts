@@ -229,13 +229,13 @@ export function postOf(
 
 /**
  * Sends a request, reads the whole response of any status, and returns the result of `parse`.
- * `parse` must check the status. Throws RetryableUpstreamError, the signal's reason, or an error of
- * `parse`.
+ * `parse` must check the status. It may return the promise of another request instead. Throws
+ * RetryableUpstreamError, the signal's reason, or an error of `parse`.
  */
 export async function requestWhole<Result>(
   call: ExchangeCall,
   request: ExchangeRequest,
-  parse: (head: ResponseHead, text: string) => Result,
+  parse: (head: ResponseHead, text: string) => Result | Promise<Result>,
 ): Promise<Result> {
   const exchange = new Exchange(call);
   const counted = exchange.countAnswer();
@@ -252,7 +252,10 @@ export async function requestWhole<Result>(
     exchange.close();
   }
   try {
-    return parse(response, response.ok ? text : exchange.redact(text));
+    const result = parse(response, response.ok ? text : exchange.redact(text));
+    // Another request counts its own answer.
+    if (result instanceof Promise) counted?.drop();
+    return result;
   } catch (error) {
     counted?.drop();
     throw exchange.withoutCredentials(error);

@@ -1,23 +1,13 @@
-import type { Fault } from '../src/errors/fault.ts';
 import type { ErrorRule } from '../src/upstreams/transport/errors/rule.ts';
 import { ERROR_RULES } from '../src/upstreams/transport/errors/table.ts';
-
-/** An error payload of the tests. */
-interface Payload {
-  readonly status: number;
-  readonly body: object | string;
-  readonly fault: Fault;
-  readonly source?: string;
-}
-
-/** The payloads of one vendor. */
-interface VendorPayloads {
-  readonly vendor: string;
-  readonly source: string;
-  readonly payloads: readonly Payload[];
-}
+import {
+  type ErrorPayload,
+  isProved,
+  type VendorErrors,
+} from '../test/upstreams/transport/errors/payload.ts';
 
 const MAX_BODY_CHARS = 110;
+const PAYLOAD_HEAD = '| vendor | status | payload | class | source |\n|---|---|---|---|---|';
 
 const HEAD = `# What errors of providers mean
 
@@ -42,18 +32,28 @@ Printed from [the table](../src/upstreams/transport/errors/table.ts) and
 `;
 
 /** Returns `docs/upstream-errors.md`. */
-export function upstreamErrorsPage(vendors: readonly VendorPayloads[]): string {
-  const payloads = vendors.flatMap((vendor) => vendor.payloads);
+export function upstreamErrorsPage(vendors: readonly VendorErrors[]): string {
+  const lines = vendors.flatMap((each) =>
+    each.payloads.map((payload) => {
+      const source = payload.source ?? each.source;
+      return { isProved: isProved(source), line: payloadLine(each.vendor, payload, source) };
+    }),
+  );
+  const proved = lines.filter((each) => each.isProved);
+  const unproved = lines.filter((each) => !each.isProved);
   return [
     HEAD,
     '## The table\n',
     '| vendor | class | codes and words | source |\n|---|---|---|---|',
     ...ruleLines(),
-    `\n## The ${payloads.length} payloads of the test\n`,
-    '| vendor | status | payload | class | source |\n|---|---|---|---|---|',
-    ...vendors.flatMap(({ vendor, source, payloads: own }) =>
-      own.map((each) => payloadLine(vendor, each, source)),
-    ),
+    `\n## ${proved.length} proved payloads\n`,
+    'Each of these payloads was read at its source. Ids and numbers may differ.\n',
+    PAYLOAD_HEAD,
+    ...proved.map(({ line }) => line),
+    `\n## ${unproved.length} unproved payloads\n`,
+    'Weir classes these payloads too, but they were not read at a source that can be opened again.\n',
+    PAYLOAD_HEAD,
+    ...unproved.map(({ line }) => line),
     '',
   ].join('\n');
 }
@@ -80,12 +80,12 @@ function ruleLines(): string[] {
 
 function payloadLine(
   vendor: string,
-  { status, body, fault, source }: Payload,
-  own: string,
+  { status, body, fault }: ErrorPayload,
+  source = 'none',
 ): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const shown = text.length > MAX_BODY_CHARS ? `${text.slice(0, MAX_BODY_CHARS)}…` : text;
-  return `| ${vendor} | ${status} | ${literal(shown)} | ${fault} | ${cell(source ?? own)} |`;
+  return `| ${vendor} | ${status} | ${literal(shown)} | ${fault} | ${cell(source)} |`;
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|');

@@ -8,7 +8,10 @@ export interface ErrorPayload {
   /** JSON, or a text. */
   readonly body: object | string;
   readonly fault: Fault;
-  /** Where the error was seen. If absent, the source of the list. */
+  /**
+   * Where the error stands, precise enough to be opened again; see `isProved`. If absent, the source
+   * of the list.
+   */
   readonly source?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Set if the error needs the protocol of its channel to be understood. */
@@ -22,9 +25,27 @@ export interface ErrorPayload {
 /** The errors of one vendor. */
 export interface VendorErrors {
   readonly vendor: string;
-  readonly source: string;
+  /** The source of every payload without a source of its own. */
+  readonly source?: string;
   readonly payloads: readonly ErrorPayload[];
 }
+
+const PRECISE = [
+  /^https:\/\/[\w.-]+\/\S+$/,
+  // A thread: `owner/repo#123`.
+  /^[\w.-]+\/[\w.-]+#\d+$/,
+  // A file: `owner/repo path`.
+  /^[\w.-]+\/[\w.-]+ \S*[./]\S*$/,
+  // A file of a package: `package@version path`.
+  /^(?:@[\w.-]+\/)?[\w.-]+@\d[\w.-]* \S*[./]\S*$/,
+];
+
+/**
+ * True if a source names one page, one thread or one file. The payload was read there. A payload
+ * without such a source is unproved.
+ */
+export const isProved = (source: string | undefined): source is string =>
+  source !== undefined && PRECISE.some((form) => form.test(source));
 
 type More = Omit<ErrorPayload, 'status' | 'body' | 'fault'>;
 

@@ -11,8 +11,10 @@ people judge both:
 - **simulator**: calls of a package that the simulator answers as the package expects.
 - **types**: different requests of Weir that have the type which a package declares.
 - **same**: requests of Weir that equal those of a package, for the same call.
+- **answers**: answers that documentation, a stranger's code or its tests show. A scripted provider sends them to
+  Weir. The client gets what the source means, and pays what the source reports.
 
-A provider without a package has no proof. The last column names what nobody could prove.
+The last column names what nobody could prove.
 
 Printed from [table.ts](../test/upstreams/chat/witnesses/table.ts) and
 [witnesses.ts](../test/upstreams/generation/witnesses.ts) by \`bun run providers\`. The tests in these two folders
@@ -31,13 +33,13 @@ ${CHAT_WITNESSES.map(
 
 ## Images, videos, music
 
-| provider | protocol | proved by | simulator | types | same | not proved |
-|---|---|---|---|---|---|---|
+| provider | protocol | proved by | simulator | types | same | answers | not proved |
+|---|---|---|---|---|---|---|---|
 ${WITNESSES.map(
   ({ provider, protocol, proved_by, payloads, unproved }) =>
     `| ${provider} | \`${protocol}\` | ${listed(proved_by)} | ${payloads.simulator || '–'} | ${
       payloads.types || '–'
-    } | ${payloads.same || '–'} | ${listed(unproved)} |`,
+    } | ${payloads.same || '–'} | ${payloads.answers || '–'} | ${listed(unproved)} |`,
 ).join('\n')}
 `;
 }

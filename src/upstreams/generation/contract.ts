@@ -110,8 +110,8 @@ export type Progress =
   | Produced
   | Failed
   /**
-   * The provider says that it has no such job. Right after the submission this may be wrong, because
-   * some providers show a new job with a delay.
+   * The provider says that it has no such job, or refuses each request about it. Right after the
+   * submission this may be wrong, because some providers show a new job with a delay.
    */
   | { readonly type: 'missing'; readonly message: string }
   /** The provider's response is unreadable, so nothing is known about the job (P10). */

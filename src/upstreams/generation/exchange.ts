@@ -94,7 +94,7 @@ export async function queryJob(
     throw error instanceof RetryableUpstreamError ? error : connectionError(error);
   }
   if (readable.includes(answer.status)) return answer;
-  throw retryable(call, answer);
+  throw refusalOfQuery(call, answer);
 }
 
 /**
@@ -123,15 +123,22 @@ function textOf({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'>): string
   return bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : JSON.stringify(body);
 }
 
-/** Returns the failure of a request about a job. The client is not at fault: Weir wrote it. */
-function retryable(call: JobCall, answer: ProviderAnswer): RetryableUpstreamError {
-  const { status, headers } = answer;
+/**
+ * Returns the failure of a request about a job. Weir wrote this request, so its client is not at fault
+ * for it. If the provider blames the client, `error_id` is set: the fault is in the job's input. `status`
+ * is the HTTP status, or the status with the meaning of a refusal in a 200 response.
+ */
+export function refusalOfQuery(
+  call: JobCall,
+  answer: ProviderAnswer,
+  status = answer.status,
+): RetryableUpstreamError {
   const refused = { ...call, public_model: '' };
-  const error = classifyFailure(refused, status, headers, textOf(answer));
+  const error = classifyFailure(refused, status, answer.headers, textOf(answer));
   if (error instanceof RetryableUpstreamError) return error;
-  const { public_message } = error;
+  const { public_message, error_id } = error;
   return new RetryableUpstreamError('unclear', `upstream ${status}: ${public_message}`, {
-    ...{ status, public_message },
+    ...{ status, public_message, error_id },
   });
 }
 

@@ -64,7 +64,10 @@ const NO_BYTES = new Uint8Array();
  * final as a 422 (fal docs: Queue API). All others concern the account or its rate, not the job.
  */
 const RESULT_STATUSES = [200, 400, 404, 409, 410, 413, 422, 500, 501, 502, 503, 504];
-/** The words of a 400 before the result exists (fal docs: Queue API). */
+/**
+ * The words before the result exists, with status 400 (fal docs: Queue API) or 500 (vercel/ai:
+ * packages/fal/src/fal-video-model.test.ts).
+ */
 const IN_PROGRESS = /still in progress/i;
 
 /**
@@ -77,7 +80,7 @@ async function result(call: JobCall, path: string) {
   if (status !== 200) {
     const message = messageIn(answer);
     if (status === 404) return { type: 'missing', message } as const;
-    if (status === 400 && IN_PROGRESS.test(message)) {
+    if (IN_PROGRESS.test(message)) {
       return { type: 'running', status: 'processing' } as const;
     }
     return failed(

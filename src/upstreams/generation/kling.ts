@@ -24,6 +24,7 @@ import {
   messageIn,
   type ProviderAnswer,
   queryJob,
+  refusalOfQuery,
   submitJob,
 } from './exchange.ts';
 
@@ -62,9 +63,11 @@ export const klingProtocol: GenerationProtocol = {
 
   async poll(call, { id, path = '' }) {
     const at = `${path}/${encodeURIComponent(id)}`;
-    const { status, body } = await queryJob(call, { path: at, headers: keyOf(call) }, [200, 404]);
-    if (status === 404) return { type: 'missing', message: 'no such task' };
-    return progressOf(asObject(body['data']));
+    const answer = await queryJob(call, { path: at, headers: keyOf(call) }, [200, 404]);
+    if (answer.status === 404) return { type: 'missing', message: 'no such task' };
+    const code = asNumber(answer.body['code']) ?? 0;
+    if (code !== 0) throw refusalOfQuery(call, answer, statusOf(code));
+    return progressOf(asObject(answer.body['data']));
   },
 
   async find(call) {

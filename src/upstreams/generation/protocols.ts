@@ -8,6 +8,7 @@ import { ideogramProtocol } from './ideogram.ts';
 import { klingProtocol } from './kling.ts';
 import { midjourneyProtocol } from './midjourney.ts';
 import { azureImagesProtocol, openaiImagesProtocol } from './openai-images.ts';
+import { withEndingPolls } from './refused-poll.ts';
 import { replicateProtocol } from './replicate.ts';
 import { runwayProtocol } from './runway.ts';
 import { stabilityProtocol } from './stability.ts';
@@ -20,16 +21,16 @@ export const GENERATION_PROTOCOLS: Readonly<Record<GenerationProtocolName, Gener
   'openai-images': openaiImagesProtocol,
   'azure-images': azureImagesProtocol,
   gemini: geminiProtocol,
-  veo: veoProtocol,
-  xai: xaiProtocol,
+  veo: withEndingPolls(veoProtocol),
+  xai: withEndingPolls(xaiProtocol),
   stability: stabilityProtocol,
   ideogram: ideogramProtocol,
-  bfl: bflProtocol,
-  kling: klingProtocol,
-  runway: runwayProtocol,
-  ark: arkProtocol,
-  midjourney: midjourneyProtocol,
-  suno: sunoProtocol,
-  fal: falProtocol,
-  replicate: replicateProtocol,
+  bfl: withEndingPolls(bflProtocol),
+  kling: withEndingPolls(klingProtocol),
+  runway: withEndingPolls(runwayProtocol),
+  ark: withEndingPolls(arkProtocol),
+  midjourney: withEndingPolls(midjourneyProtocol),
+  suno: withEndingPolls(sunoProtocol),
+  fal: withEndingPolls(falProtocol),
+  replicate: withEndingPolls(replicateProtocol),
 };

@@ -20,15 +20,20 @@ import {
   messageIn,
   progressIn,
   queryJob,
+  refusalOfQuery,
   submitJob,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
 /** Values of `code` in a relay's response that mean: the submission is accepted. */
 const ACCEPTED_CODES = ['success', '1', '200'];
+const isAccepted = (code: unknown) => ACCEPTED_CODES.includes(String(code).toLowerCase());
 
-/** The value of `code` for a job that does not exist. Some relays send it with status 400. */
-const NOT_FOUND_CODE = 'task_not_exist';
+/**
+ * The code or the message for a job that does not exist, with status 400 (QuantumNous/new-api; Suno-API:
+ * `FetchByID` in api.go).
+ */
+const NOT_FOUND = /^task[ _]not[ _]exist$/i;
 
 /**
  * The protocol of relays. A relay is a third party's server that makes songs with Suno. Suno itself
@@ -46,7 +51,7 @@ export const sunoProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const { code, data } = answer.body;
     if (code === undefined) throw new LostSubmissionError('the response has no code');
-    if (!ACCEPTED_CODES.includes(String(code).toLowerCase())) {
+    if (!isAccepted(code)) {
       const refusal = classifyRefusalInBody(call, 400, messageIn(answer));
       if ('type' in refusal) return refusal;
       throw refusal;
@@ -61,16 +66,53 @@ export const sunoProtocol: GenerationProtocol = {
     const readable = [200, 400, 404];
     const answer = await queryJob(call, { path, headers: keyOf(call) }, readable);
     const { status, body } = answer;
-    if (status === 404 || body['code'] === NOT_FOUND_CODE) {
+    if (status === 404 || [body['code'], body['message']].some((word) => isNotFound(word))) {
       return { type: 'missing', message: 'no such job' };
     }
-    if (status === 400) return { type: 'unknown', message: messageIn(answer) };
-    return progressOf(id, asObject(body['data']));
+    const isRefused = body['code'] !== undefined && !isAccepted(body['code']);
+    if (status === 400 || isRefused) throw refusalOfQuery(call, answer, 400);
+    return progressOf(id, taskOf(body['data']));
   },
 };
 
+const isNotFound = (word: unknown) => NOT_FOUND.test(asText(word) ?? '');
+
+/**
+ * Returns the task in the answer to a poll. Relays of the kind new-api send the task. Suno-API itself sends
+ * only the task's data: the list of clips, or the lyrics (`FetchByID` in api.go).
+ */
+function taskOf(data: unknown): JsonObject {
+  if (!Array.isArray(data)) {
+    const task = asObject(data);
+    return asText(task['text']) === undefined ? task : { status: task['status'], data };
+  }
+  const states = asList(data).map((clip) => stateOf(asObject(clip)['status']));
+  const [running] = states.filter((state) => state !== 'SUCCESS' && state !== 'FAILURE');
+  // If one clip failed and another one is complete, the task has a result.
+  const ended = states.includes('SUCCESS') ? 'SUCCESS' : 'FAILURE';
+  return { status: running ?? (states.length > 0 ? ended : 'NOT_START'), data };
+}
+
+/** Words of relays for the states of a task and of a clip, and the word of new-api for the same state. */
+const STATES: Readonly<Record<string, string>> = {
+  PENDING: 'QUEUED',
+  STREAMING: 'IN_PROGRESS',
+  PROCESSING: 'IN_PROGRESS',
+  RUNNING: 'IN_PROGRESS',
+  COMPLETE: 'SUCCESS',
+  COMPLETED: 'SUCCESS',
+  SUCCEEDED: 'SUCCESS',
+  ERROR: 'FAILURE',
+  FAILED: 'FAILURE',
+};
+
+function stateOf(status: unknown): string {
+  const word = String(status).toUpperCase();
+  return STATES[word] ?? word;
+}
+
 function progressOf(id: string, task: JsonObject): Progress {
-  switch (String(task['status']).toUpperCase()) {
+  switch (stateOf(task['status'])) {
     case 'NOT_START':
     case 'SUBMITTED':
     case 'QUEUED':
@@ -78,7 +120,7 @@ function progressOf(id: string, task: JsonObject): Progress {
     case 'IN_PROGRESS':
       return { type: 'running', status: 'processing', ...progressIn(task['progress']) };
     case 'FAILURE':
-      return failed(asText(task['fail_reason']) ?? 'failed');
+      return failed(asText(task['fail_reason']) ?? clipError(task['data']) ?? 'failed');
     case 'SUCCESS':
       return produced(id, task['data']);
     default:
@@ -104,8 +146,14 @@ function produced(id: string, data: unknown): Progress {
   }
   const outputs = clips.flatMap((clip) => songOf(id, clip) ?? []);
   if (outputs.length > 0) return { type: 'produced', outputs, usage: { songs: outputs.length } };
-  const [first] = clips.map((clip) => asText(asObject(clip['metadata'])['error_message']));
-  return failed(first ?? 'finished without a song');
+  return failed(clipError(data) ?? 'finished without a song');
+}
+
+/** Returns the error of the first clip that has one. */
+function clipError(data: unknown): string | undefined {
+  const clips = asList(data).map(asObject);
+  const words = clips.map((clip) => asText(asObject(clip['metadata'])['error_message']));
+  return words.find((each) => each !== undefined);
 }
 
 function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
@@ -119,7 +167,7 @@ function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
     ...(clip_id ? { continuation_id: `${task_id}/${clip_id}` } : {}),
     ...withoutUndefined({
       title: asText(clip['title']),
-      duration: readSeconds(asObject(clip['metadata'])['duration']),
+      duration: readSeconds(asObject(clip['metadata'])['duration'] ?? clip['duration']),
     }),
   };
 }

@@ -125,7 +125,9 @@ function operationOf(input: VideoInput): [path: string, body: JsonObject] {
 }
 
 function progressOf(body: JsonObject): Progress {
-  switch (body['status']) {
+  // An answer with a video and no status is a result (vercel/ai: packages/xai/src/xai-video-model.ts).
+  const isDone = body['status'] === undefined && asText(asObject(body['video'])['url']);
+  switch (isDone ? 'done' : body['status']) {
     case 'pending':
       return { type: 'running', status: 'processing', ...progressIn(body['progress']) };
     case 'done': {

@@ -1,4 +1,5 @@
 import { ANTHROPIC_ERRORS } from './anthropic.ts';
+import { ANTHROPIC_CODES } from './anthropic-codes.ts';
 import { AZURE_ERRORS } from './azure.ts';
 import { BEDROCK_ERRORS } from './bedrock.ts';
 import { CHINESE_ERRORS } from './chinese.ts';
@@ -13,7 +14,14 @@ import { VIDEO_ERRORS } from './video.ts';
 
 /** All error payloads that the tests know. */
 export const VENDOR_ERRORS: readonly VendorErrors[] = [
-  ...[OPENAI_ERRORS, AZURE_ERRORS, ANTHROPIC_ERRORS, GOOGLE_ERRORS, BEDROCK_ERRORS],
+  ...[
+    OPENAI_ERRORS,
+    AZURE_ERRORS,
+    ANTHROPIC_ERRORS,
+    ANTHROPIC_CODES,
+    GOOGLE_ERRORS,
+    BEDROCK_ERRORS,
+  ],
   ...[...CHINESE_ERRORS, ...COMPATIBLE_ERRORS, ...COMPATIBLE_MORE_ERRORS, ...DIRECT_ERRORS],
   ...[...MEDIA_ERRORS, ...VIDEO_ERRORS],
 ];

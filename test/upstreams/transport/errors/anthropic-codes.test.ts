@@ -1,0 +1,43 @@
+/** Every error code that Anthropic's SDK declares for messages and files has a payload. */
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { ROOT } from '../../../house/sources.ts';
+import { ANTHROPIC_CODES } from './anthropic-codes.ts';
+
+const SDK = join(ROOT, 'node_modules/@anthropic-ai/sdk/resources');
+/** The statuses of the SDK's classes (`core/error.d.ts`). */
+const STATUSES: Readonly<Record<string, number>> = {
+  BadRequestError: 400,
+  PaymentRequiredError: 402,
+  PermissionDeniedError: 403,
+  NotFoundError: 404,
+  ConflictError: 409,
+  ContentTooLargeError: 413,
+  ErrorsRateLimitError: 429,
+  ServiceUnavailableError: 503,
+  OverloadedError: 529,
+};
+
+/** The codes of one file of types, each with the status of its class. */
+async function declaredIn(path: string): Promise<string[]> {
+  const types = await Bun.file(join(SDK, path)).text();
+  const classes = types.matchAll(/class \w+ extends (\w+) \{\s+readonly errorCode: '(\w+)'/g);
+  return [...classes].map(([, parent = '', code]) => `${STATUSES[parent] ?? parent} ${code}`);
+}
+
+const known = ANTHROPIC_CODES.payloads.map(({ status, body }) => {
+  const { error } = body as { error: { details: { error_code: string } } };
+  return `${status} ${error.details.error_code}`;
+});
+
+test.each([
+  'shared.d.ts',
+  'beta/beta.d.ts',
+  'messages/messages.d.ts',
+  'files.d.ts',
+  'skills/skills.d.ts',
+])('P19: %s declares no code without a payload', async (path) => {
+  const codes = await declaredIn(path);
+  expect(codes).not.toEqual([]);
+  expect(codes.filter((each) => !known.includes(each))).toEqual([]);
+});

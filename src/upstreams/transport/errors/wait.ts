@@ -1,8 +1,11 @@
 import type { ErrorEvidence } from './evidence.ts';
 
-const MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-/** OpenAI, Groq and Google write the wait into the message: `try again in 7m12.5s`. */
-const IN_WORDS = /(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)/i;
+const MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** OpenAI, Groq and Google write `try again in 7m12.5s`, and Azure `retry after 7 seconds`. */
+const BEFORE_WAIT = /(?:try again|retry) (?:in|after) (?=\d)/i;
+/** A part of a wait: `7m`, `12.5s`, `7 seconds`. */
+const PART =
+  /(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])(?:,? (?=\d)| and (?=\d))?/iy;
 
 /**
  * Returns the wait that an upstream requests, ms: `retry-after-ms`, or `Retry-After` in seconds or
@@ -28,11 +31,18 @@ export function readWaitMs(
 }
 
 function waitInWords(message: string): number | undefined {
-  const [, text] = IN_WORDS.exec(message) ?? [];
-  if (text === undefined) return undefined;
-  let wait_ms = 0;
-  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/gi)) {
-    wait_ms += Number(number) * MS[(unit ?? 's').toLowerCase() as keyof typeof MS];
+  const found = BEFORE_WAIT.exec(message);
+  if (!found) return undefined;
+  let wait_ms: number | undefined;
+  PART.lastIndex = found.index + found[0].length;
+  for (let part = PART.exec(message); part; part = PART.exec(message)) {
+    const [, number, unit = 's'] = part;
+    wait_ms = (wait_ms ?? 0) + Number(number) * MS[shortUnit(unit.toLowerCase())];
   }
-  return Math.ceil(wait_ms);
+  return wait_ms === undefined ? undefined : Math.ceil(wait_ms);
+}
+
+/** `minutes` → `m`, `milliseconds` → `ms`. */
+function shortUnit(unit: string): keyof typeof MS {
+  return /^(?:ms|milli)/.test(unit) ? 'ms' : (unit[0] as keyof typeof MS);
 }

@@ -9,19 +9,14 @@ import { DIRECT_ERRORS } from './direct.ts';
 import { GOOGLE_ERRORS } from './google.ts';
 import { MEDIA_ERRORS } from './media.ts';
 import { OPENAI_ERRORS } from './openai.ts';
+import { OPENAI_REQUEST_ERRORS } from './openai-requests.ts';
 import type { VendorErrors } from './payload.ts';
 import { VIDEO_ERRORS } from './video.ts';
 
 /** All error payloads that the tests know. */
 export const VENDOR_ERRORS: readonly VendorErrors[] = [
-  ...[
-    OPENAI_ERRORS,
-    AZURE_ERRORS,
-    ANTHROPIC_ERRORS,
-    ANTHROPIC_CODES,
-    GOOGLE_ERRORS,
-    BEDROCK_ERRORS,
-  ],
+  ...[OPENAI_ERRORS, OPENAI_REQUEST_ERRORS, AZURE_ERRORS],
+  ...[ANTHROPIC_ERRORS, ANTHROPIC_CODES, GOOGLE_ERRORS, BEDROCK_ERRORS],
   ...[...CHINESE_ERRORS, ...COMPATIBLE_ERRORS, ...COMPATIBLE_MORE_ERRORS, ...DIRECT_ERRORS],
   ...[...MEDIA_ERRORS, ...VIDEO_ERRORS],
 ];

@@ -1,12 +1,23 @@
 import { openai, sent, type VendorErrors } from './payload.ts';
 
-const filtered = { error_id: 'content_policy_violation' } as const;
-const tooLong = { error_id: 'context_length_exceeded' } as const;
 const INVALID = 'invalid_request_error';
+const QUOTA = 'insufficient_quota';
+const RATE = 'rate_limit_exceeded';
+/** The vendor's page of error codes. It gives statuses and sentences, no bodies. */
+const DOCS = { source: 'https://developers.openai.com/docs/guides/error-codes' };
+/** The page of Microsoft's Dev Proxy about the vendor's codes of quota. */
+const PROXY = {
+  source:
+    'https://learn.microsoft.com/zh-cn/microsoft-cloud/dev/dev-proxy/concepts/openai-insufficient-quota',
+};
+const noMoney = (code: string, message: string) =>
+  sent(429, 'account', openai(message, QUOTA, code), PROXY);
+const rate = (type: string, message: string, wait_ms: number, source?: string) =>
+  sent(429, 'throttle', openai(message, type, RATE), { wait_ms, ...(source ? { source } : {}) });
 
+/** Errors that are not the caller's. */
 export const OPENAI_ERRORS: VendorErrors = {
   vendor: 'OpenAI',
-  source: 'OpenAI docs: Error codes',
   payloads: [
     sent(
       401,
@@ -20,18 +31,43 @@ export const OPENAI_ERRORS: VendorErrors = {
     sent(
       401,
       'account',
-      openai('You must be a member of an organization to use the API', INVALID, null),
+      openai(
+        'You must be a member of an organization to use the API. Please contact us through our help center at help.openai.com.',
+        INVALID,
+        'no_organization',
+      ),
+      { source: 'abi/screenshot-to-code#9' },
     ),
-    sent(401, 'account', openai('Your IP 1.2.3.4 is not authorized', INVALID, 'ip_not_authorized')),
+    sent(
+      401,
+      'account',
+      openai(
+        'OpenAI-Organization header should match organization for API key',
+        INVALID,
+        'mismatched_organization',
+      ),
+      { source: 'microsoft/foundry-dev-tools#262' },
+    ),
+    sent(401, 'account', openai('IP not authorized', INVALID), DOCS),
     sent(401, 'account', openai('No such organization: org-x', INVALID, 'invalid_organization')),
     sent(
       401,
       'account',
       openai(
-        'You have insufficient permissions for this operation. Missing scopes: model.request.',
+        "You have insufficient permissions for this operation. Missing scopes: model.request. Check that you have the correct role in your organization (Reader, Writer, Owner) and project (Member, Owner), and if you're using a restricted API key, that it has the necessary scopes.",
         INVALID,
-        null,
       ),
+      { source: 'microsoft/PowerToys#32989' },
+    ),
+    sent(
+      401,
+      'account',
+      {
+        message:
+          "You have insufficient permissions for this operation. Missing scopes: api.responses.write. Check that you have the correct role in your organization (Reader, Writer, Owner) and project (Member, Owner), and if you're using a restricted API key, that it has the necessary scopes.",
+        ...{ type: INVALID, param: null, code: null },
+      },
+      { source: 'continuedev/continue#10059' },
     ),
     sent(
       403,
@@ -41,31 +77,42 @@ export const OPENAI_ERRORS: VendorErrors = {
         'request_forbidden',
         'unsupported_country_region_territory',
       ),
+      { source: 'home-assistant/core#120072' },
     ),
     sent(
-      403,
+      401,
       'account',
       openai(
-        'You have insufficient permissions for this operation. Missing scopes: api.model.images.request',
+        'The OpenAI account associated with this API key has been deactivated. If you are the developer for this OpenAI app, please check your email for more information. If you are seeing this error while using another app or site, please reach out to them for more help.',
         INVALID,
-        null,
+        'account_deactivated',
       ),
+      { source: 'ChatGPTNextWeb/NextChat#4176' },
+    ),
+    sent(
+      401,
+      'account',
+      openai(
+        'This key is associated with a deactivated account. If you feel this is an error, contact us through our help center at help.openai.com.',
+        INVALID,
+        'account_deactivated',
+      ),
+      { source: 'Zero6992/chatGPT-discord-bot#442' },
     ),
     sent(
       429,
       'account',
       openai(
-        'You exceeded your current quota, please check your plan and billing details.',
-        'insufficient_quota',
-        'insufficient_quota',
+        'You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.',
+        QUOTA,
+        QUOTA,
       ),
+      { source: 'langchain-ai/chat-langchain#428' },
     ),
-    sent(
-      400,
-      'account',
-      openai('Billing hard limit has been reached', INVALID, 'billing_hard_limit_reached'),
-      { source: 'openai/openai-python issues' },
-    ),
+    noMoney('credit_balance_exhausted', 'No prepaid credits remain.'),
+    noMoney('organization_spend_limit_exceeded', 'The spend limit of the month is reached.'),
+    noMoney('project_spend_limit_exceeded', 'The spend limit of the project is reached.'),
+    noMoney('organization_usage_limit_exceeded', 'The usage limit of the month is reached.'),
     sent(
       429,
       'account',
@@ -74,51 +121,58 @@ export const OPENAI_ERRORS: VendorErrors = {
         'billing_not_active',
         'billing_not_active',
       ),
+      { source: 'lifan0127/ai-research-assistant#174' },
     ),
     sent(
-      401,
+      400,
       'account',
-      openai(
-        'The OpenAI account associated with this API key has been deactivated.',
-        INVALID,
-        'account_deactivated',
-      ),
+      openai('Billing hard limit has been reached', INVALID, 'billing_hard_limit_reached'),
     ),
-    sent(
-      429,
-      'throttle',
-      openai(
-        'Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s.',
-        'tokens',
-        'rate_limit_exceeded',
-      ),
-      { wait_ms: 2_000 },
+    rate(
+      'tokens',
+      'Rate limit reached for gpt-4o in organization org-uOtiSEwvUnroadaOnJJquBEC on tokens per min (TPM): Limit 30000, Used 29937, Requested 385. Please try again in 644ms.',
+      644,
+      'BuilderIO/micro-agent#86',
     ),
-    sent(
-      429,
-      'throttle',
-      openai(
-        'Rate limit reached for gpt-4o on requests per day (RPD): Limit 200. Please try again in 7m12s.',
-        'requests',
-        'rate_limit_exceeded',
-      ),
-      { wait_ms: 432_000 },
+    rate(
+      'tokens',
+      'Rate limit reached for gpt-4.1 in organization org-vyUrKHsIdLcZGKR3zqCqllrS on tokens per min (TPM): Limit 30000, Used 28039, Requested 3906. Please try again in 3.89s. Visit https://platform.openai.com/account/rate-limits to learn more.',
+      3_890,
+      'continuedev/continue#10502',
     ),
-    sent(
-      429,
-      'throttle',
-      openai('Rate limit reached. Please try again in 870ms.', 'requests', 'rate_limit_exceeded'),
-      { wait_ms: 870 },
+    rate(
+      'tokens',
+      'Rate limit reached for gpt-4 in organization ***** on tokens per min. Limit: 10000 / min. Please try again in 6ms. Visit https://platform.openai.com/account/rate-limits to learn more.',
+      6,
+      'jorge-menjivar/unsaged#53',
     ),
+    rate(
+      'requests',
+      'Rate limit reached for gpt-4o on requests per day (RPD): Limit 200. Please try again in 7m12s.',
+      432_000,
+    ),
+    // To wait does not help: the request alone is larger than the account's limit.
     sent(
       429,
       'unclear',
       openai(
-        'Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 40000.',
+        'Request too large for gpt-4o in organization org-VDAWofJASuLH0vVz8o9tiQZr on tokens per min (TPM): Limit 30000, Requested 30601. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.',
         'tokens',
-        'rate_limit_exceeded',
+        RATE,
       ),
-      { source: 'run-llama/llama_index issues' },
+      { source: 'DrShushen/climb#13' },
+    ),
+    sent(429, 'throttle', openai('Slow down', 'rate_limit_error', 'slow_down'), {
+      source: 'https://www.developersdigest.tech/errors/api/openai-api',
+    }),
+    sent(503, 'overload', openai('Slow down', 'slow_down', 'slow_down')),
+    sent(
+      503,
+      'overload',
+      openai('The model is overloaded.', 'service_unavailable_error', 'server_is_overloaded'),
+      {
+        source: 'https://www.developersdigest.tech/errors/api/openai-api/503-server-is-overloaded',
+      },
     ),
     sent(
       500,
@@ -129,21 +183,26 @@ export const OPENAI_ERRORS: VendorErrors = {
       ),
     ),
     sent(
-      503,
-      'overload',
-      openai('That model is currently overloaded with other requests.', 'server_error'),
-      { source: 'OpenAI docs: Error codes, 503' },
-    ),
-    sent(503, 'overload', openai('Slow down', 'slow_down', 'slow_down')),
-    sent(
       404,
       'broken',
       openai(
-        'The model `gpt-5-nope` does not exist or you do not have access to it.',
+        'The model `gpt-4o-2024-05-13` does not exist or you do not have access to it.',
         INVALID,
         'model_not_found',
       ),
+      { source: 'abi/screenshot-to-code#332' },
     ),
+    sent(
+      404,
+      'broken',
+      openai('The model gpt-4-preview does not exist', INVALID, 'model_not_found'),
+      {
+        source: 'enjalot/latent-scope#18',
+      },
+    ),
+    sent(404, 'broken', openai('That model does not exist', INVALID), {
+      source: 'waylaidwanderer/node-chatgpt-api#131',
+    }),
     sent(
       404,
       'broken',
@@ -156,187 +215,6 @@ export const OPENAI_ERRORS: VendorErrors = {
     sent(404, 'broken', openai('Invalid URL (POST /v1/v1/chat/completions)', INVALID)),
     sent(
       400,
-      'caller',
-      openai("Unknown parameter: 'max_token'.", INVALID, 'unknown_parameter', 'max_token'),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        INVALID,
-        'unsupported_parameter',
-        'max_tokens',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Unsupported value: 'temperature' does not support 0.2 with this model.",
-        INVALID,
-        'unsupported_value',
-        'temperature',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an object instead.",
-        INVALID,
-        'invalid_type',
-        'messages[0].content',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Invalid value: 'bot'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
-        INVALID,
-        'invalid_value',
-        'messages[0].role',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Missing required parameter: 'messages'.",
-        INVALID,
-        'missing_required_parameter',
-        'messages',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Invalid schema for response_format 'x': In context=(), 'additionalProperties' is required to be supplied and to be false.",
-        INVALID,
-        null,
-        'response_format',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead.",
-        INVALID,
-        'decimal_above_max_value',
-        'temperature',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Invalid 'tools[0].function.name': string does not match pattern.",
-        INVALID,
-        'invalid_value',
-        'tools[0].function.name',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-        INVALID,
-        'empty_array',
-        'messages',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai('Error while downloading https://example.org/a.png.', INVALID, 'invalid_image_url'),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        'You uploaded an unsupported image. Please make sure your image is valid.',
-        INVALID,
-        'invalid_image_format',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
-        INVALID,
-        null,
-        'messages',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-        INVALID,
-        null,
-        'messages',
-      ),
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
-        INVALID,
-        'context_length_exceeded',
-        'messages',
-      ),
-      tooLong,
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        'Your input exceeds the context window of this model. Please adjust your input and try again.',
-        INVALID,
-        'context_length_exceeded',
-        'input',
-      ),
-      tooLong,
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        'Your request was rejected as a result of our safety system.',
-        'image_generation_user_error',
-        'moderation_blocked',
-      ),
-      filtered,
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        'Your request was rejected as a result of our safety system. Your prompt may contain text that is not allowed by our safety system.',
-        INVALID,
-        'content_policy_violation',
-      ),
-      filtered,
-    ),
-    sent(
-      400,
-      'caller',
-      openai(
-        'Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt.',
-        INVALID,
-        'invalid_prompt',
-      ),
-      { ...filtered, source: 'openai/codex issues' },
-    ),
-    sent(
-      400,
       'account',
       openai(
         'Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.',
@@ -344,27 +222,20 @@ export const OPENAI_ERRORS: VendorErrors = {
         'unsupported_value',
         'stream',
       ),
-      { source: 'cline/cline issues' },
     ),
     sent(
       403,
       'account',
-      openai('Your organization must be verified to use the model `gpt-image-1`.', INVALID, null),
-      { source: 'openai/openai-cookbook issues' },
+      openai('Your organization must be verified to use the model `gpt-image-1`.', INVALID),
     ),
-    sent(413, 'unclear', '<html><head><title>413 Request Entity Too Large</title></head></html>', {
-      source: 'nginx: the page of status 413',
-    }),
+    sent(413, 'unclear', '<html><head><title>413 Request Entity Too Large</title></head></html>'),
     sent(
       502,
       'broken',
       '<html><head><title>502 Bad Gateway</title></head><body>cloudflare</body></html>',
-      { source: 'Cloudflare docs: 5xx errors' },
     ),
-    sent(403, 'unclear', '<!DOCTYPE html><title>Attention Required! | Cloudflare</title>', {
-      source: 'Cloudflare docs: WAF block page',
-    }),
-    sent(520, 'broken', 'error code: 520', { source: 'Cloudflare docs: 5xx errors' }),
-    sent(524, 'broken', 'error code: 524', { source: 'Cloudflare docs: 5xx errors' }),
+    sent(403, 'unclear', '<!DOCTYPE html><title>Attention Required! | Cloudflare</title>'),
+    sent(520, 'broken', 'error code: 520'),
+    sent(524, 'broken', 'error code: 524'),
   ],
 };

@@ -11,6 +11,8 @@ export const OPENAI_RULES = [
       ...['billing_not_active', 'account_deactivated', 'invalid_organization'],
       ...['unsupported_country_region_territory', 'insufficient_permissions', 'ip_not_authorized'],
       ...['mismatched_organization', 'mismatched_project', 'access_terminated', 'invalid_project'],
+      ...['no_organization', 'credit_balance_exhausted', 'organization_spend_limit_exceeded'],
+      ...['project_spend_limit_exceeded', 'organization_usage_limit_exceeded'],
       ...[
         'billing_limit_user_error',
         'organization_deactivated',
@@ -21,14 +23,25 @@ export const OPENAI_RULES = [
       /missing scopes: /i,
     ],
     throttle: ['rate_limit_exceeded', 'rate_limit_reached'],
-    overload: ['slow_down', 'engine_overloaded', 'model_overloaded', 'server_overloaded'],
+    overload: [
+      ...['slow_down', 'engine_overloaded', 'model_overloaded', 'server_overloaded'],
+      'server_is_overloaded',
+    ],
     broken: [
       ...['model_not_found', 'unknown_url', 'deprecated_model'],
       ...['model_not_available', 'unsupported_model', 'invalid_model', 'model_deprecated'],
       /^(?:the )?model [`'"]?[^\s`'"]+[`'"]? (?:does not exist|has been deprecated)/i,
+      /^that model does not exist/i,
       /^Invalid URL \(/,
     ],
   }),
+  ...rulesOf(
+    'OpenAI',
+    'OpenAI docs: Error codes',
+    // The account's own rate of requests rose too fast.
+    { throttle: ['slow_down'] },
+    { statuses: [429] },
+  ),
   ...rulesOf(
     'OpenAI',
     'OpenAI docs: API organization verification',
@@ -121,6 +134,8 @@ export const OPENAI_RULES = [
         'AccessDeniedToResource',
       ],
       /Access denied due to (?:invalid subscription key|Virtual Network\/Firewall rules)/i,
+      /^a virtual network is configured for this resource/i,
+      /^your resource has been temporarily blocked/i,
     ],
     overload: ['NoCapacity', 'ServiceUnavailable', 'EngineOverloaded'],
     throttle: ['TooManyRequests', 'RateLimitReached'],

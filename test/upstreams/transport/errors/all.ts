@@ -7,6 +7,7 @@ import { COMPATIBLE_ERRORS } from './compatible.ts';
 import { COMPATIBLE_MORE_ERRORS } from './compatible-more.ts';
 import { DIRECT_ERRORS } from './direct.ts';
 import { GOOGLE_ERRORS } from './google.ts';
+import { GOOGLE_REQUEST_ERRORS } from './google-requests.ts';
 import { MEDIA_ERRORS } from './media.ts';
 import { OPENAI_ERRORS } from './openai.ts';
 import { OPENAI_REQUEST_ERRORS } from './openai-requests.ts';
@@ -16,7 +17,7 @@ import { VIDEO_ERRORS } from './video.ts';
 /** All error payloads that the tests know. */
 export const VENDOR_ERRORS: readonly VendorErrors[] = [
   ...[OPENAI_ERRORS, OPENAI_REQUEST_ERRORS, AZURE_ERRORS],
-  ...[ANTHROPIC_ERRORS, ANTHROPIC_CODES, GOOGLE_ERRORS, BEDROCK_ERRORS],
+  ...[ANTHROPIC_ERRORS, ANTHROPIC_CODES, GOOGLE_ERRORS, GOOGLE_REQUEST_ERRORS, BEDROCK_ERRORS],
   ...[...CHINESE_ERRORS, ...COMPATIBLE_ERRORS, ...COMPATIBLE_MORE_ERRORS, ...DIRECT_ERRORS],
   ...[...MEDIA_ERRORS, ...VIDEO_ERRORS],
 ];

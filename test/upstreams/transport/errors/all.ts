@@ -1,7 +1,7 @@
 import { ANTHROPIC_ERRORS } from './anthropic.ts';
 import { ANTHROPIC_CODES } from './anthropic-codes.ts';
 import { AZURE_ERRORS } from './azure.ts';
-import { BEDROCK_ERRORS } from './bedrock.ts';
+import { BEDROCK_ERRORS, BEDROCK_TYPES } from './bedrock.ts';
 import { CHINESE_ERRORS } from './chinese.ts';
 import { COMPATIBLE_ERRORS } from './compatible.ts';
 import { COMPATIBLE_MORE_ERRORS } from './compatible-more.ts';
@@ -17,7 +17,14 @@ import { VIDEO_ERRORS } from './video.ts';
 /** All error payloads that the tests know. */
 export const VENDOR_ERRORS: readonly VendorErrors[] = [
   ...[OPENAI_ERRORS, OPENAI_REQUEST_ERRORS, AZURE_ERRORS],
-  ...[ANTHROPIC_ERRORS, ANTHROPIC_CODES, GOOGLE_ERRORS, GOOGLE_REQUEST_ERRORS, BEDROCK_ERRORS],
+  ...[
+    ANTHROPIC_ERRORS,
+    ANTHROPIC_CODES,
+    GOOGLE_ERRORS,
+    GOOGLE_REQUEST_ERRORS,
+    BEDROCK_ERRORS,
+    BEDROCK_TYPES,
+  ],
   ...[...CHINESE_ERRORS, ...COMPATIBLE_ERRORS, ...COMPATIBLE_MORE_ERRORS, ...DIRECT_ERRORS],
   ...[...MEDIA_ERRORS, ...VIDEO_ERRORS],
 ];

@@ -1,30 +1,86 @@
+import type { Fault } from '../../../../src/errors/fault.ts';
 import { sent, type VendorErrors } from './payload.ts';
 
 const tooLong = { error_id: 'context_length_exceeded' } as const;
 const AWS = 'http://internal.amazon.com/coral/com.amazon.bedrock/';
-const aws = (type: string) => ({ headers: { 'x-amzn-errortype': `${type}:${AWS}` } });
+/** The header that names the error's type, and where the error stands. */
+const aws = (type: string, source?: string) => ({
+  headers: { 'x-amzn-errortype': `${type}:${AWS}` },
+  ...(source ? { source } : {}),
+});
+const code = (issue: number) => `anthropics/claude-code#${issue}`;
+const validation = (source?: string) => aws('ValidationException', source);
+
+const SDK = '@aws-sdk/client-bedrock-runtime@3.1164.0 dist-es/schemas/schemas_0.js';
+/** An error as the vendor's SDK declares it: its type and its status. */
+const declared = (status: number, fault: Fault, type: string) =>
+  sent(status, fault, { message: 'Refused.' }, aws(type, SDK));
+
+/** Every type of error that the vendor's SDK declares. */
+export const BEDROCK_TYPES: VendorErrors = {
+  vendor: 'AWS Bedrock',
+  payloads: [
+    declared(403, 'account', 'AccessDeniedException'),
+    declared(400, 'caller', 'ConflictException'),
+    declared(500, 'broken', 'InternalServerException'),
+    declared(424, 'broken', 'ModelErrorException'),
+    declared(429, 'overload', 'ModelNotReadyException'),
+    declared(424, 'broken', 'ModelStreamErrorException'),
+    declared(408, 'broken', 'ModelTimeoutException'),
+    declared(404, 'broken', 'ResourceNotFoundException'),
+    declared(400, 'throttle', 'ServiceQuotaExceededException'),
+    declared(503, 'overload', 'ServiceUnavailableException'),
+    declared(429, 'throttle', 'ThrottlingException'),
+    declared(400, 'caller', 'ValidationException'),
+  ],
+};
 
 export const BEDROCK_ERRORS: VendorErrors = {
   vendor: 'AWS Bedrock',
-  source:
-    'AWS docs: Bedrock Runtime API, InvokeModel errors; Troubleshooting Bedrock API error codes',
   payloads: [
     sent(
       403,
       'account',
       { message: 'The security token included in the request is invalid.' },
-      aws('UnrecognizedClientException'),
-    ),
-    sent(
-      403,
-      'account',
-      { message: 'User is not authorized to perform: bedrock:InvokeModel on resource' },
-      aws('AccessDeniedException'),
+      aws('UnrecognizedClientException', code(2260)),
     ),
     sent(
       403,
       'account',
       { message: "You don't have access to the model with the specified model ID." },
+      aws('AccessDeniedException', code(536)),
+    ),
+    sent(
+      403,
+      'account',
+      {
+        message:
+          'Your account is not authorized to invoke this API operation. To troubeshoot this issue please refer to the following resources. https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html',
+      },
+      aws('AccessDeniedException', 'aws-samples/amazon-bedrock-workshop#100'),
+    ),
+    sent(
+      403,
+      'account',
+      {
+        message:
+          'Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions (aws-marketplace:ViewSubscriptions, aws-marketplace:Subscribe) to enable access to this model. Refer to the Amazon Bedrock documentation for further details. Your AWS Marketplace subscription for this model cannot be completed at this time. If you recently fixed this issue, try again after 5 minutes.',
+      },
+      aws('AccessDeniedException', 'ministryofjustice/modernisation-platform-environments#18323'),
+    ),
+    sent(
+      400,
+      'account',
+      {
+        message:
+          'Access to Anthropic models is not allowed from unsupported countries, regions, or territories. Please refer to https://www.anthropic.com/supported-countries for more information on the countries and regions Anthropic currently supports.',
+      },
+      validation('aws-samples/generative-bi-using-rag#361'),
+    ),
+    sent(
+      403,
+      'account',
+      { message: 'User is not authorized to perform: bedrock:InvokeModel on resource' },
       aws('AccessDeniedException'),
     ),
     sent(
@@ -43,68 +99,45 @@ export const BEDROCK_ERRORS: VendorErrors = {
       __type: 'com.amazon.coral.service#UnrecognizedClientException',
       message: 'The security token included in the request is invalid.',
     }),
+    sent(400, 'account', { message: 'Operation not allowed' }, validation()),
     sent(
-      400,
-      'account',
-      { message: 'Operation not allowed' },
-      { ...aws('ValidationException'), source: 'aws/bedrock issues on re:Post' },
-    ),
-    sent(
-      400,
+      429,
       'throttle',
-      { message: 'Your request exceeds the service quota for your account.' },
-      aws('ServiceQuotaExceededException'),
+      { message: 'Too many tokens, please wait before trying again.' },
+      aws('ThrottlingException', 'aws-samples/amazon-bedrock-client-for-mac#99'),
     ),
     sent(
       429,
       'throttle',
       { message: 'Too many requests, please wait before trying again.' },
-      aws('ThrottlingException'),
+      aws('ThrottlingException', 'lobehub/lobehub#3994'),
     ),
     sent(
       429,
       'throttle',
       { message: 'Too many tokens per day, please wait before trying again.' },
-      aws('ThrottlingException'),
-    ),
-    sent(
-      429,
-      'overload',
-      { message: 'Model is not ready for inference. Please retry later.' },
-      aws('ModelNotReadyException'),
+      aws('ThrottlingException', 'minorun365/agent-book#29'),
     ),
     sent(
       503,
       'overload',
       { message: 'Bedrock is unable to process your request.' },
-      aws('ServiceUnavailableException'),
+      aws('ServiceUnavailableException', 'darko-mesaros/bedrust#47'),
     ),
     sent(
       424,
       'broken',
       {
-        message: 'The system encountered an unexpected error during processing.',
-        originalStatusCode: 500,
+        message:
+          'The system encountered an unexpected error during processing. Try your request again.',
       },
-      aws('ModelErrorException'),
+      aws('ModelErrorException', 'anthropics/anthropic-sdk-python#432'),
     ),
     sent(
-      424,
+      404,
       'broken',
-      { message: 'An error occurred while streaming the response.' },
-      aws('ModelStreamErrorException'),
-    ),
-    sent(
-      408,
-      'broken',
-      { message: 'Model has timed out in processing the request.' },
-      aws('ModelTimeoutException'),
-    ),
-    sent(
-      500,
-      'broken',
-      { message: 'The system encountered an unexpected error during processing.' },
-      aws('InternalServerException'),
+      { message: 'Model not found.' },
+      aws('ResourceNotFoundException', 'mlcommons/modelbench#1654'),
     ),
     sent(
       404,
@@ -115,8 +148,14 @@ export const BEDROCK_ERRORS: VendorErrors = {
     sent(
       404,
       'broken',
-      { message: 'This model version has reached the end of its life.' },
-      aws('ResourceNotFoundException'),
+      {
+        message:
+          'This model version has reached the end of its life. Please refer to the AWS documentation for more details.',
+      },
+      aws(
+        'ResourceNotFoundException',
+        'aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws#708',
+      ),
     ),
     sent(
       400,
@@ -125,20 +164,72 @@ export const BEDROCK_ERRORS: VendorErrors = {
         message:
           'Invocation of model ID anthropic.claude-sonnet-4-20250514-v1:0 with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.',
       },
-      { ...aws('ValidationException'), source: 'Laisky/one-api#77' },
+      validation(code(1466)),
+    ),
+    sent(
+      400,
+      'broken',
+      { message: "The provided model doesn't support on-demand throughput." },
+      validation('mlcommons/modelbench#1654'),
+    ),
+    sent(
+      404,
+      'broken',
+      {
+        message:
+          'Access denied. This Model is marked by provider as Legacy and you have not been actively using the model in the last 15 days. Please upgrade to an active model on Amazon Bedrock',
+      },
+      aws('ResourceNotFoundException', 'awslabs/llmeter#35'),
+    ),
+    sent(
+      400,
+      'broken',
+      {
+        message:
+          "1 validation error detected: Value 'anthropic.claude-v2:0:100k' at 'modelId' failed to satisfy constraint: Member must satisfy regular expression pattern: (arn:aws(-[^:]+)?:bedrock:[a-z0-9-]{1,20})",
+      },
+      validation('aws-samples/amazon-bedrock-client-for-mac#11'),
+    ),
+    sent(
+      400,
+      'broken',
+      {
+        message:
+          "This action doesn't support the model that you provided. Try again with a supported text or chat model.",
+      },
+      validation('mlcommons/modelbench#1654'),
     ),
     sent(
       400,
       'broken',
       { message: 'The provided model identifier is invalid.' },
-      aws('ValidationException'),
+      validation('MattJColes/lgtmaybe#70'),
     ),
     sent(
       400,
       'caller',
-      { message: 'messages.0.role: Input should be user' },
-      aws('ValidationException'),
+      {
+        message:
+          'The maximum tokens you requested exceed the model limit of 4096. Try again with a maximum tokens value lower than 4096.',
+      },
+      validation('RooCodeInc/Roo-Code#248'),
     ),
+    sent(
+      400,
+      'caller',
+      { message: 'The maximum tokens you requested exceeds the model limit of 32768' },
+      { source: 'charmbracelet/crush#946' },
+    ),
+    sent(
+      400,
+      'caller',
+      {
+        message:
+          'The model returned the following errors: `temperature` and `top_p` cannot both be specified for this model. Please use only one.',
+      },
+      validation('aws-samples/sample-connector-for-bedrock#87'),
+    ),
+    sent(400, 'caller', { message: 'messages.0.role: Input should be user' }, validation()),
     sent(
       400,
       'caller',
@@ -146,13 +237,13 @@ export const BEDROCK_ERRORS: VendorErrors = {
         message:
           'Malformed input request: #: required key [messages] not found, please reformat your input and try again.',
       },
-      aws('ValidationException'),
+      validation(),
     ),
     sent(
       400,
       'caller',
       { message: 'Input is too long for requested model.' },
-      { ...aws('ValidationException'), ...tooLong },
+      { ...validation('aws-samples/assessment-generator#2'), ...tooLong },
     ),
     sent(
       400,
@@ -160,7 +251,7 @@ export const BEDROCK_ERRORS: VendorErrors = {
       {
         message: 'The model returned the following errors: Input is too long for requested model.',
       },
-      { ...aws('ValidationException'), ...tooLong, source: 'aws/amazon-q-developer-cli issues' },
+      { ...validation(), ...tooLong },
     ),
     sent(
       400,
@@ -169,22 +260,22 @@ export const BEDROCK_ERRORS: VendorErrors = {
         message:
           '400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9000',
       },
-      { ...aws('ValidationException'), ...tooLong, source: 'langchain-ai/langchain-aws issues' },
+      { ...validation(), ...tooLong },
     ),
     sent(
       400,
       'caller',
       {
         message:
-          'Malformed input request: expected maxLength: 50000, actual: 60000, please reformat your input and try again.',
+          'Malformed input request: expected maxLength: 42000, actual: 46735, please reformat your input and try again.',
       },
-      { ...aws('ValidationException'), ...tooLong, source: 'langchain-ai/langchain-aws issues' },
+      { ...validation('ryanadoty/Amazon-Bedrock-Amazon-RDS-POC#9'), ...tooLong },
     ),
     sent(
       400,
       'caller',
       { message: 'prompt is too long: 209000 tokens > 200000 maximum' },
-      { ...aws('ValidationException'), ...tooLong },
+      { ...validation(), ...tooLong },
     ),
   ],
 };

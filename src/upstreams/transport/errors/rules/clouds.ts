@@ -112,8 +112,11 @@ export const CLOUD_RULES = [
     ],
   }),
   ...rulesOf('AWS Bedrock', 'AWS docs: Troubleshooting Bedrock API error codes', {
-    account: [/^operation not allowed$/i],
+    account: [/^operation not allowed$/i, /^access to \w+ models is not allowed from unsupported/i],
     broken: [
+      // The channel's configuration names the model, not the client.
+      /at 'modelId' failed to satisfy constraint/i,
+      /^this action doesn.t support the model/i,
       /with on-demand throughput isn.t supported/i,
       /provided model identifier is invalid/i,
       /model (?:version )?has reached (?:the )?end of (?:its )?life/i,
@@ -142,13 +145,15 @@ export const CLOUD_RULES = [
     'AWS Bedrock',
     'AWS docs: Troubleshooting Bedrock API error codes',
     {
-      caller: [
-        /too many input tokens/i,
-        /input is too long/i,
-        /maximum tokens you requested exceeds the model limit/i,
-        /maxLength: \d+, actual: \d+/i,
-      ],
+      caller: [/too many input tokens/i, /input is too long/i, /maxLength: \d+, actual: \d+/i],
     },
     { error_id: 'context_length_exceeded', statuses: [400] },
+  ),
+  ...rulesOf(
+    'AWS Bedrock',
+    'RooCodeInc/Roo-Code#248; charmbracelet/crush#946',
+    // The body comes without a header that names the type, if a proxy drops it.
+    { caller: [/^the maximum tokens you requested exceeds? the model limit/i] },
+    { statuses: [400] },
   ),
 ];

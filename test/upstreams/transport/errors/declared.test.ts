@@ -1,10 +1,12 @@
-/** Every error code that Anthropic's SDK declares for messages and files has a payload. */
+/** Every error that a vendor's SDK declares has a payload, with the status of the SDK. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { ROOT } from '../../../house/sources.ts';
 import { ANTHROPIC_CODES } from './anthropic-codes.ts';
+import { BEDROCK_TYPES } from './bedrock.ts';
 
-const SDK = join(ROOT, 'node_modules/@anthropic-ai/sdk/resources');
+const ANTHROPIC = join(ROOT, 'node_modules/@anthropic-ai/sdk/resources');
+const AWS = join(ROOT, 'node_modules/@aws-sdk/client-bedrock-runtime/dist-es/schemas/schemas_0.js');
 /** The statuses of the SDK's classes (`core/error.d.ts`). */
 const STATUSES: Readonly<Record<string, number>> = {
   BadRequestError: 400,
@@ -20,7 +22,7 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 /** The codes of one file of types, each with the status of its class. */
 async function declaredIn(path: string): Promise<string[]> {
-  const types = await Bun.file(join(SDK, path)).text();
+  const types = await Bun.file(join(ANTHROPIC, path)).text();
   const classes = types.matchAll(/class \w+ extends (\w+) \{\s+readonly errorCode: '(\w+)'/g);
   return [...classes].map(([, parent = '', code]) => `${STATUSES[parent] ?? parent} ${code}`);
 }
@@ -40,4 +42,16 @@ test.each([
   const codes = await declaredIn(path);
   expect(codes).not.toEqual([]);
   expect(codes.filter((each) => !known.includes(each))).toEqual([]);
+});
+
+test('P19: the SDK of Bedrock declares no type of error without a payload', async () => {
+  const schemas = await Bun.file(AWS).text();
+  const statuses = schemas.matchAll(/export var (\w+Exception)\$ = \[[^;]*?\[_hE\]: (\d+)/g);
+  const types = [...statuses].map(([, type, status]) => `${status} ${type}`);
+  const payloads = BEDROCK_TYPES.payloads.map(({ status, headers }) => {
+    const [type] = headers?.['x-amzn-errortype']?.split(':') ?? [];
+    return `${status} ${type}`;
+  });
+  expect(types).not.toEqual([]);
+  expect(payloads).toEqual(types);
 });

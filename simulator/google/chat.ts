@@ -151,10 +151,7 @@ function read(sent: unknown, model: string, stream: boolean, account: string): G
     sound_tokens,
     max_tokens: typeof config['maxOutputTokens'] === 'number' ? config['maxOutputTokens'] : null,
     stop: stopsIn(config),
-    json:
-      config['responseMimeType'] === 'application/json'
-        ? { schema: config['responseJsonSchema'] ?? lowered(config['responseSchema']) }
-        : null,
+    json: jsonIn(config),
     tools: result === null || script.next ? chosen(body, tools) : [],
     script,
     parallel_tools: true,
@@ -202,6 +199,14 @@ function lowered(schema: unknown): unknown {
     name === 'type' && typeof value === 'string' ? value.toLowerCase() : lowered(value),
   ]);
   return Object.fromEntries(members);
+}
+
+/** The format of the answer (Gemini API docs: Structured output). */
+function jsonIn(config: JsonObject): GeminiRequest['json'] {
+  const schema = config['responseJsonSchema'] ?? lowered(config['responseSchema']);
+  if (config['responseMimeType'] === 'application/json') return { schema };
+  if (config['responseMimeType'] !== 'text/x.enum' || !isObject(schema)) return null;
+  return { schema, is_word: true };
 }
 
 function stopsIn(config: JsonObject): string[] {

@@ -27,8 +27,11 @@ export interface ParsedRequest {
   /** The output limit; null means no limit. */
   max_tokens: number | null;
   stop: string[];
-  /** Set if the answer must be JSON. Without a `schema`, the answer may be any object. */
-  json: { schema?: unknown } | null;
+  /**
+   * Set if the answer must be JSON. Without a `schema`, the answer may be any object. With `is_word`,
+   * the answer is the bare text of the schema's value.
+   */
+  json: { schema?: unknown; is_word?: boolean } | null;
   /** Tools that the answer may call, in order; empty if the answer must be text. */
   tools: ToolToCall[];
   parallel_tools: boolean;
@@ -106,8 +109,9 @@ function answer(
 
 function wantedText(parsed: ParsedRequest, directives: Directives, seed: number): ProducedText {
   if (parsed.json !== null) {
-    const { schema } = parsed.json;
+    const { schema, is_word = false } = parsed.json;
     const value = schema === undefined ? anyObject(seed) : instanceOf(schema, seed);
+    if (is_word) return fixedText(String(value));
     return fixedText(JSON.stringify(value));
   }
   const tokens =

@@ -7,6 +7,7 @@ import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { geminiErrorEvent } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
+import { wantsWord, wordIn } from './gemini-format.ts';
 import type {
   AnswerNames,
   AssistantPart,
@@ -153,11 +154,13 @@ export class GeminiReader implements StreamReader {
 }
 
 /** Returns the answer as a GenerateContentResponse. */
-export function writeGeminiAnswer(answer: NeutralAnswer, { id, model }: AnswerNames): object {
+export function writeGeminiAnswer(answer: NeutralAnswer, names: AnswerNames): object {
+  const { id, model, request } = names;
+  const textOf = wantsWord(request) ? wordIn : asIs;
   return {
     candidates: [
       {
-        content: modelContent(answer.parts.flatMap(writePart)),
+        content: modelContent(answer.parts.flatMap((part) => writePart(part, textOf))),
         finishReason: REASONS[answer.stop],
         index: 0,
       },
@@ -168,9 +171,12 @@ export function writeGeminiAnswer(answer: NeutralAnswer, { id, model }: AnswerNa
   };
 }
 
-function writePart(part: AssistantPart): object[] {
+const asIs = (text: string) => text;
+
+function writePart(part: AssistantPart, textOf: (text: string) => string): object[] {
   switch (part.type) {
     case 'text':
+      return part.text === '' ? [] : [{ text: textOf(part.text) }];
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }];
     case 'reasoning':
@@ -191,19 +197,23 @@ function writePart(part: AssistantPart): object[] {
 export class GeminiWriter implements StreamWriter {
   readonly errorEvents = geminiErrorEvent;
   private readonly assembly = new Assembly();
+  /** True if the answer is one word. It is written when it is complete, without its JSON. */
+  private readonly isWord: boolean;
 
-  constructor(private readonly names: AnswerNames) {}
+  constructor(private readonly names: AnswerNames) {
+    this.isWord = wantsWord(names.request);
+  }
 
   write(event: NeutralEvent): string {
     const { openType } = this.assembly;
     this.assembly.add(event);
     switch (event.type) {
       case 'delta':
-        return openType === 'call' ? '' : this.writeText(openType ?? 'text', event.text);
+        return this.isHeld(openType) ? '' : this.writeText(openType ?? 'text', event.text);
       case 'close': {
         const part = this.assembly.answer().parts.at(-1);
-        return part?.type === 'call'
-          ? this.writeChunk({ content: modelContent(writePart(part)) })
+        return part && this.isHeld(part.type)
+          ? this.writeChunk({ content: modelContent(writePart(part, wordIn)) })
           : '';
       }
       case 'end':
@@ -215,6 +225,11 @@ export class GeminiWriter implements StreamWriter {
 
   answer(): object {
     return writeGeminiAnswer(this.assembly.answer(), this.names);
+  }
+
+  /** True for a part that is written only when it is complete. */
+  private isHeld(type: OpenedPart['type'] | undefined): boolean {
+    return type === 'call' || (type === 'text' && this.isWord);
   }
 
   private writeText(type: OpenedPart['type'], text: string): string {

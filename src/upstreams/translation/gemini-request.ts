@@ -1,9 +1,9 @@
 /** Reads requests of Gemini's generateContent (Gemini API docs: generateContent). */
-import { isObject, withoutUndefined } from '../../json/object.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { addToUser } from './chat-request.ts';
+import { camelCaseMembers, lowerTypes, readFormat } from './gemini-format.ts';
 import type {
   AssistantPart,
-  Format,
   NeutralRequest,
   ReadRequest,
   Reasoning,
@@ -37,24 +37,6 @@ const KNOWN_CONFIG = new Set(
 const KNOWN_THINKING = new Set(['thinkingBudget', 'thinkingLevel']);
 const KNOWN_CALLING = new Set(['mode', 'allowedFunctionNames']);
 const KNOWN_FUNCTION = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
-/** Formats of an answer without a schema. */
-const PLAIN_TEXT = 'text/plain';
-const JSON_TEXT = 'application/json';
-
-/**
- * Returns a member's name in camelCase. Gemini's REST API accepts both `snake_case` and `camelCase`
- * names.
- */
-const toCamelCase = (key: string) =>
-  key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-/**
- * Returns an object with its members in camelCase; an empty object if the value is not an object.
- */
-function camelCaseMembers(value: unknown): ReadonlyJsonObject {
-  if (!isObject(value)) return {};
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [toCamelCase(key), each]));
-}
 
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readGemini(original: ReadonlyJsonObject): ReadRequest {
@@ -261,21 +243,6 @@ function readTools(value: unknown, param: string, features: FeatureUses): Tool[]
   });
 }
 
-/**
- * Converts a Gemini schema to JSON Schema. Gemini writes the names of types in capitals, e.g.
- * `STRING`.
- */
-function lowerTypes(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(lowerTypes);
-  if (!isObject(schema)) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
-      key === 'type' && typeof value === 'string' ? value.toLowerCase() : lowerTypes(value),
-    ]),
-  );
-}
-
 function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefined {
   const config = camelCaseMembers(value);
   features.noteOthers(config, new Set(['functionCallingConfig']), 'toolConfig.');
@@ -299,26 +266,6 @@ function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefin
       features.note('other', `${param}.mode`);
       return undefined;
   }
-}
-
-function readFormat(config: ReadonlyJsonObject, features: FeatureUses): Format | undefined {
-  const schema = config['responseJsonSchema'] ?? lowerTypes(config['responseSchema']);
-  if (schema) {
-    features.note('json_schema', 'generationConfig.responseSchema');
-    // With another type, e.g. `text/x.enum`, the answer is not the JSON of its schema.
-    if ((config['responseMimeType'] ?? JSON_TEXT) !== JSON_TEXT) {
-      features.note('other', 'generationConfig.responseMimeType');
-    }
-    return { type: 'schema', name: 'answer', schema };
-  }
-  const type = config['responseMimeType'] ?? PLAIN_TEXT;
-  if (type === PLAIN_TEXT) return undefined;
-  if (type !== JSON_TEXT) {
-    features.note('other', 'generationConfig.responseMimeType');
-    return undefined;
-  }
-  features.note('json_mode', 'generationConfig.responseMimeType');
-  return { type: 'json' };
 }
 
 function readThinking(value: unknown, features: FeatureUses): Reasoning | undefined {

@@ -1,13 +1,10 @@
 /** The API's direct calls: embeddings and audio (OpenAI docs: Embeddings; Audio). */
 import type { Simulator } from '../exchange.ts';
 import { answerDirect, type DirectWording, type StartCall } from '../shared/direct.ts';
-import { type Directives, directivesIn } from '../shared/directives.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { wordText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
-import { disconnectsWithin } from '../shared/waiting.ts';
-import { mediaOf } from '../tasks/media.ts';
 import { errorBody, errorFor, invalid, modelNotFound, wrongKey } from './errors.ts';
 import { openaiHeaders } from './protocol.ts';
 
@@ -23,7 +20,6 @@ const BYTES_PER_S = 16_000;
 const WORDS_PER_SEGMENT = 8;
 const AUDIO_TOKENS_PER_S = 10;
 const SECONDS_PER_SEGMENT = 4;
-const PIECE_BYTES = 1_024;
 
 /** `POST /embeddings`. Directives are in the first text. */
 export function embeddings(sim: Simulator, request: Request, key: string | undefined) {
@@ -192,46 +188,8 @@ function wordsIn({ text, start, end }: { text: string; start: number; end: numbe
   }));
 }
 
-/** `POST /audio/speech`. Directives are in the text to speak. */
-export function speech(sim: Simulator, request: Request, key: string | undefined) {
-  return answered(sim, request, key, async (begin) => {
-    const body: unknown = await request.json();
-    if (!isObject(body)) throw invalid('Invalid body.', null, null);
-    const { input, voice, response_format: format = 'mp3' } = body;
-    if (typeof input !== 'string' || input === '')
-      throw invalid('input is required', 'input', null);
-    if (!voice) throw invalid('voice is required', 'voice', null);
-    const call = await begin(String(body['model']), input, body);
-    call.prompt_tokens = [...input].length;
-    const directives = directivesIn(input, call.account);
-    return new Response(pieces(mediaOf('audio', input), directives, request.signal), {
-      headers: { 'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}` },
-    });
-  });
-}
-
-/** Streams the bytes in pieces. Pauses, stalls or ends early as the directives say. */
-function pieces(bytes: Uint8Array, directives: Directives, signal: AbortSignal): ReadableStream {
-  let piece = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      if (directives.truncate_after === piece) return controller.error(new Error('broken off'));
-      const wait_ms =
-        directives.stall_after === piece
-          ? Number.POSITIVE_INFINITY
-          : piece > 0
-            ? directives.chunk_ms
-            : 0;
-      if (wait_ms && (await disconnectsWithin(signal, wait_ms))) return controller.error();
-      const start = piece * PIECE_BYTES;
-      piece += 1;
-      controller.enqueue(bytes.subarray(start, start + PIECE_BYTES));
-      if (start + PIECE_BYTES >= bytes.byteLength) controller.close();
-    },
-  });
-}
-
-function answered(
+/** Answers a direct call with OpenAI's errors and headers. */
+export function answered(
   sim: Simulator,
   request: Request,
   key: string | undefined,

@@ -1,10 +1,11 @@
 import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
-import { audioToText, embeddings, speech } from './direct.ts';
+import { audioToText, embeddings } from './direct.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
 import { openaiResponses } from './responses.ts';
+import { speech } from './speech.ts';
 
 const MODELS = ['gpt-4o', 'gpt-4o-2024-11-20', 'gpt-4o-mini', 'gpt-5', 'gpt-5-mini', 'o4-mini'];
 const CREATED = 1_715_367_049;

@@ -102,6 +102,8 @@ const OffersSchema = Type.Object(
     parameters: Type.Optional(names()),
     /** Parameters of its family that a model of direct calls does not take. */
     without: Type.Optional(names()),
+    /** The values of `stream_format` that a speech model takes. */
+    stream_formats: Type.Optional(names()),
     /** The most images of one request. */
     max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     /** The most input images of one request. */

@@ -14,7 +14,7 @@ import { readRequest, untranslatableError } from '../upstreams/translation/trans
 import { Budget, chatCharge } from './budget/budget.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
-import { runSpeech, type SpeechCall } from './direct/speech.ts';
+import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
 import { refuseUnpriced, withoutUnpricedSearch } from './requests/billed-parameters.ts';
 import { withHedge } from './routing/hedge.ts';
@@ -116,7 +116,7 @@ export class Inference {
    * Serves a direct call for speech. The stream is returned when the first audio has arrived.
    * Throws like `run`.
    */
-  async speech(call: Omit<SpeechCall, 'onError'>): Promise<ReadableStream<Uint8Array>> {
+  async speech(call: Omit<SpeechCall, 'onError'>): Promise<StreamedSpeech> {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     try {
       return await runSpeech(this.deps, { ...call, onError });

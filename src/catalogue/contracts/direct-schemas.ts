@@ -72,9 +72,8 @@ export const SpeechSchema = Type.Object(
     ),
     speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
     stream_format: Type.Optional(
-      Type.Literal('audio', {
-        errorMessage:
-          'must be audio: events (sse) are not offered; the sound itself is streamed as it arrives',
+      Type.Union([Type.Literal('audio'), Type.Literal('sse')], {
+        errorMessage: 'must be audio or sse',
       }),
     ),
   },

@@ -100,6 +100,8 @@ export function directContract(
     else properties[name] = schema;
   }
   for (const name of declaration.offers?.without ?? []) delete properties[name];
+  const { stream_formats } = declaration.offers ?? {};
+  if (stream_formats) properties['stream_format'] = streamFormatIn(stream_formats);
   if (declaration.fixed_dimensions) delete properties['dimensions'];
   else if (properties['dimensions'] && declaration.dimensions) {
     properties['dimensions'] = dimensionsUpTo(declaration.dimensions);
@@ -124,6 +126,16 @@ export function directContract(
       validate({ ...body });
     },
   };
+}
+
+/** The sound itself is streamed as it arrives, whatever the model offers. */
+function streamFormatIn(formats: readonly string[]): TSchema {
+  return Type.Optional(
+    Type.Union(
+      formats.map((each) => Type.Literal(each)),
+      { errorMessage: `must be ${formats.join(' or ')} for this model` },
+    ),
+  );
 }
 
 function dimensionsUpTo(maximum: number): TSchema {

@@ -5,6 +5,7 @@ import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { directRoute } from '../direct-route.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { EVENT_STREAM, openaiSpeechEvents, speechEvents } from './speech-events.ts';
 
 /** The most tokens that the provider adds around the text. */
 const FRAME_TOKENS = 64;
@@ -18,8 +19,8 @@ export function speech(deps: InferenceRouteDeps): Handler {
     operation: 'tts',
     max_body_bytes: MAX_INFERENCE_BODY_BYTES,
     readBody: validate,
-    async run({ body, inference, model, call, recorder }) {
-      const sound = await inference.speech({
+    async run({ request_id, body, inference, model, call, recorder }) {
+      const speech = await inference.speech({
         ...call,
         protocols: SYNTHESIZERS,
         max_units: {
@@ -30,10 +31,11 @@ export function speech(deps: InferenceRouteDeps): Handler {
           output_tokens: model.max_output_tokens,
         },
       });
-      const type = SPEECH_TYPES[body.response_format ?? 'mp3'];
-      return new Response(recorder ? recorder.copy(sound) : sound, {
-        headers: { 'content-type': type },
-      });
+      const [sent, headers] =
+        body.stream_format === 'sse'
+          ? [speechEvents(speech, openaiSpeechEvents(request_id)), EVENT_STREAM]
+          : [speech.sound, { 'content-type': SPEECH_TYPES[body.response_format ?? 'mp3'] }];
+      return new Response(recorder ? recorder.copy(sent) : sent, { headers });
     },
   });
 }

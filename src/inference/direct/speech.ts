@@ -1,12 +1,13 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import type { DirectUsage } from '../../catalogue/direct-price.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
 
 /** Audio whose first bytes have arrived. */
-interface OpenedSpeech extends Pick<Speech, 'usage' | 'has_impossible_usage'> {
-  readonly pieces: AsyncGenerator<Uint8Array>;
+interface OpenedSpeech extends Speech {
   readonly first: Uint8Array;
 }
 
@@ -16,39 +17,41 @@ export type SpeechCall = Omit<DirectCall<SpeechSynthesizer, OpenedSpeech>, 'requ
   readonly onError: (error: unknown) => void;
 };
 
+/** Speech that is sent while it arrives. */
+export interface StreamedSpeech {
+  readonly sound: ReadableStream<Uint8Array>;
+  /** Returns what is charged, once `sound` has ended. */
+  readonly charged: () => DirectUsage;
+}
+
 /**
  * Returns speech as a stream. The last piece is held back until the charge is committed (P4). A
  * provider bills the whole text once it has sent the first byte. So if the client leaves or its
  * deadline passes after the first byte, the whole text is charged. If the upstream fails before the
  * end, nothing is charged (P12). Throws like `runDirect`.
  */
-export async function runSpeech(
-  deps: DirectDeps,
-  call: SpeechCall,
-): Promise<ReadableStream<Uint8Array>> {
+export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<StreamedSpeech> {
   const { opened, permit, reservation } = await openDirect(deps, {
     ...call,
     // Failover is possible only before the first piece has arrived (P7).
     request: async (synthesizer: SpeechSynthesizer, upstream) => {
-      const { pieces, usage, has_impossible_usage } = await synthesizer.synthesize(upstream);
-      const { done, value } = await pieces.next();
+      const speech = await synthesizer.synthesize(upstream);
+      const { done, value } = await speech.pieces.next();
       if (done) throw new RetryableUpstreamError('malformed', 'the answer contains no audio');
-      return {
-        ...{ pieces, first: value, has_impossible_usage: has_impossible_usage === true },
-        ...(usage ? { usage } : {}),
-      };
+      return { ...speech, first: value };
     },
   });
   const { pieces } = opened;
-  if (opened.has_impossible_usage) noteImpossibleUsage(permit, deps, call.request_id);
+  const charged = () => possible(opened.usage()) ?? call.max_units;
   let held_piece = opened.first;
   let isDelivered = false;
   let isEnded = false;
-  const settle = (outcome: 'completed' | 'partial') =>
-    settleDirect(call, permit, reservation, opened.usage ?? call.max_units, {
-      outcome,
-      estimated: opened.usage === undefined && call.max_units.output_tokens !== undefined,
-    });
+  const settle = (outcome: 'completed' | 'partial') => {
+    const report = opened.usage();
+    if (report === 'impossible') noteImpossibleUsage(permit, deps, call.request_id);
+    const estimated = possible(report) === null && call.max_units.output_tokens !== undefined;
+    return settleDirect(call, permit, reservation, charged(), { outcome, estimated });
+  };
   /** Returns the next piece. After the last one, charges the call and returns undefined. */
   const readNext = async (): Promise<Uint8Array | undefined> => {
     const { done, value } = await pieces.next();
@@ -76,7 +79,7 @@ export async function runSpeech(
     throw brokenOff(error);
   }
   const endBytes = call.bytes.share();
-  return new ReadableStream({
+  const sound = new ReadableStream<Uint8Array>({
     async pull(client) {
       try {
         const next = isDelivered ? await readNext() : second;
@@ -103,6 +106,7 @@ export async function runSpeech(
       await pieces.return(undefined);
     },
   });
+  return { sound, charged };
 }
 
 /** Returns the error for the client if the speech broke off. Returns other errors unchanged. */

@@ -78,14 +78,13 @@ export interface Speech {
   /** The audio as it arrives. Reading it throws the same errors as `synthesize`. */
   readonly pieces: AsyncGenerator<Uint8Array>;
   /**
-   * Absent if the upstream reports no usage. Then the charge depends on the request's input only.
+   * Returns the reported usage, once `pieces` has ended. If it is null, the charge depends on the
+   * request only.
    */
-  readonly usage?: SpeechUsage;
-  /** True if the upstream reported impossible usage. Then `usage` is absent. */
-  readonly has_impossible_usage?: boolean;
+  readonly usage: () => UsageReport<SpeechUsage>;
 }
 
-interface SpeechUsage {
+export interface SpeechUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
 }

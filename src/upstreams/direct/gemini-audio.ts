@@ -1,12 +1,13 @@
 import { isObject } from '../../json/object.ts';
 import { geminiUsage } from '../../protocols/gemini-usage.ts';
 import { readSeconds } from '../../protocols/generation-usage.ts';
-import { possible, readCount, type TokenUsage } from '../../protocols/token-usage.ts';
+import { possible, readCount, type UsageReport } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
 import type {
   Segment,
   SpeechSynthesizer,
+  SpeechUsage,
   Transcriber,
   Transcript,
   TranscriptionRequest,
@@ -43,6 +44,12 @@ const SPEECH_NAMES = {
   ...{ contents: 'input', voice_name: 'voice', voiceName: 'voice' },
   ...{ speech_config: 'voice', speechConfig: 'voice' },
 };
+
+/**
+ * The member of a body with Gemini's own `speechConfig`, e.g. with several speakers. Only clients of
+ * Gemini's route send it, so it has no name of OpenAI's.
+ */
+export const SPEECH_CONFIG = 'speechConfig';
 
 const TIMES = {
   start: { type: 'NUMBER', description: 'Seconds.' },
@@ -106,21 +113,19 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
       generationConfig: {
         responseModalities: ['AUDIO'],
         maxOutputTokens: call.model_max_output_tokens,
-        speechConfig: {
+        speechConfig: body[SPEECH_CONFIG] ?? {
           voiceConfig: { prebuiltVoiceConfig: { voiceName: voiceOf(body['voice']) } },
         },
       },
     };
     const answer = await generate(call, request, SPEECH_NAMES);
     const sound = readAudio(answer);
-    const report = geminiUsage(answer['usageMetadata']);
-    const usage = possible(report);
+    const usage = speechUsage(geminiUsage(answer['usageMetadata']));
     return {
       pieces: piecesOf(
         body['response_format'] === 'wav' ? [wavHeader(sound.byteLength), sound] : [sound],
       ),
-      ...(usage ? { usage: speechUsage(usage) } : {}),
-      ...(report === 'impossible' ? { has_impossible_usage: true } : {}),
+      usage: () => usage,
     };
   },
 };
@@ -249,7 +254,9 @@ function readAudio(answer: Record<string, unknown>): Buffer {
   throw new RetryableUpstreamError('malformed', 'the answer has no audio');
 }
 
-function speechUsage({ input_tokens, cached_input_tokens, output_tokens }: TokenUsage) {
+function speechUsage(report: UsageReport): UsageReport<SpeechUsage> {
+  if (report === null || report === 'impossible') return report;
+  const { input_tokens, cached_input_tokens, output_tokens } = report;
   return { input_tokens: input_tokens + cached_input_tokens, output_tokens };
 }
 

@@ -8,6 +8,7 @@ import { classifyInlineError } from '../transport/failures.ts';
 import { AZURE, OPENAI, type OpenaiAddress } from '../transport/openai-address.ts';
 import type { Embedder, OwnCount, SpeechSynthesizer, Transcriber } from './contract.ts';
 import { transcribe } from './openai-transcripts.ts';
+import { readSpeechEvents } from './speech-events.ts';
 import { inEncodingFormat } from './vectors.ts';
 
 /** Embeddings and audio of OpenAI and of compatible servers (OpenAI docs: Embeddings; Audio). */
@@ -55,7 +56,8 @@ function directProtocol(address: OpenaiAddress): Embedder & Transcriber & Speech
       if (kind.startsWith('application/json')) {
         throw await readFailure(exchange, (text) => classifyInlineError(call, text));
       }
-      return { pieces: readChunks(exchange) };
+      if (call.body['stream_format'] === 'sse') return readSpeechEvents(call, exchange);
+      return { pieces: readChunks(exchange), usage: () => null };
     },
   };
 }

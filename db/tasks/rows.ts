@@ -33,6 +33,8 @@ export interface TaskViewRow {
   model: string;
   /** The results; null until the task is completed. */
   outputs: JsonValue;
+  /** The tokens that the upstream reported; null until the task is completed, or without a report. */
+  tokens: JsonValue;
   error_code: string | null;
   error_message: string | null;
   billing_id: string | null;
@@ -93,8 +95,9 @@ export async function findTaskView(
   const [row] = await sql<TaskViewRow[]>`
     select id, scene, status, extract(epoch from created_at)::int8 as created,
       extract(epoch from weir_now() - created_at)::int8 as age_s, model,
-      case when status = 'completed' then outputs end as outputs, error_code, error_message,
-      billing_id
+      case when status = 'completed' then outputs end as outputs,
+      case when status = 'completed' then produced #> '{usage,tokens}' end as tokens,
+      error_code, error_message, billing_id
     from task where id = ${id} and organization_id = ${organization_id}`;
   return row;
 }

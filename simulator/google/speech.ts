@@ -11,6 +11,7 @@ const RATE_HZ = 24_000;
 const TOKENS_PER_S = 25;
 /** The tone has this many samples for each token of the text. */
 const SAMPLES_PER_TOKEN = 2_400;
+const SPEAKERS = 2;
 const VOICES = ['Zephyr', 'Puck', 'Charon', 'Kore', 'Fenrir', 'Leda', 'Orus', 'Aoede'];
 
 /**
@@ -30,8 +31,9 @@ export function geminiSpeech(sim: Simulator, model: string, request: Request) {
         `The requested combination of response modalities (${wanted}) is not supported.`,
       );
     }
-    const voice = voiceIn(config['speechConfig']);
-    if (!VOICES.includes(voice)) throw invalid(`Voice name ${voice} is not supported.`);
+    for (const voice of voicesIn(config['speechConfig'])) {
+      if (!VOICES.includes(voice)) throw invalid(`Voice name ${voice} is not supported.`);
+    }
     const call = await begin(model, text, body);
     call.prompt_tokens = tokensOf(text);
     const sound = pcm(text, call.prompt_tokens * SAMPLES_PER_TOKEN);
@@ -56,6 +58,15 @@ export function geminiSpeech(sim: Simulator, model: string, request: Request) {
       responseId: call.id,
     });
   });
+}
+
+/** The voice, or the voices of all speakers (Gemini API docs: Multi-speaker text-to-speech). */
+function voicesIn(speech: unknown): string[] {
+  const several = isObject(speech) ? speech['multiSpeakerVoiceConfig'] : undefined;
+  const speakers = isObject(several) ? several['speakerVoiceConfigs'] : undefined;
+  if (!Array.isArray(speakers)) return [voiceIn(speech)];
+  if (speakers.length !== SPEAKERS) throw invalid(`multiSpeakerVoiceConfig needs 2 speakers.`);
+  return speakers.map(voiceIn);
 }
 
 function voiceIn(speech: unknown): string {

@@ -125,7 +125,7 @@ function routes(deps: AppDeps): Route[] {
     {
       path: '/v1beta/models/*',
       family: 'gemini',
-      methods: { GET: getModel(deps), POST: geminiModels(deps) },
+      methods: { GET: getModel(deps), POST: geminiModels(withGeneration(deps)) },
     },
     ...responseRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/embeddings', { POST: embeddings(deps) }),
@@ -141,7 +141,7 @@ function routes(deps: AppDeps): Route[] {
     {
       path: '/v1/models/*',
       family: familyOfClient,
-      methods: { GET: getModel(deps), POST: geminiModels(deps) },
+      methods: { GET: getModel(deps), POST: geminiModels(withGeneration(deps)) },
       families: { POST: 'gemini' },
     },
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
@@ -158,9 +158,13 @@ function routes(deps: AppDeps): Route[] {
   ];
 }
 
+function withGeneration(app: AppDeps): GenerationRouteDeps {
+  return { ...app, generation: app.generation ?? notServedHere };
+}
+
 /** The routes that create generations, and those that return the status of a task. */
 function generationRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
-  const deps: GenerationRouteDeps = { ...app, generation: app.generation ?? notServedHere };
+  const deps = withGeneration(app);
   const image = getTask(deps, ['image']);
   return [
     ['/v1/images/generations', { POST: createImage(deps) }],

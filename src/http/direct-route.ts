@@ -1,4 +1,5 @@
 import type { DirectModel } from '../catalogue/catalogue.ts';
+import type { ErrorFamily } from '../errors/render.ts';
 import type { DirectCall } from '../inference/direct/direct.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { AnswerRecorder } from '../inference/repeats/recorder.ts';
@@ -33,8 +34,14 @@ export interface DirectRoute<Body> {
   readonly path: string;
   readonly operation: DirectModel['operation'];
   readonly max_body_bytes: number;
+  /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
+  readonly isNative?: boolean;
+  /** The error format of the route; default: `openai`. */
+  readonly family?: ErrorFamily;
   /** Returns the valid body. Throws WeirError that names the wrong parameter. */
   readonly readBody: (value: Record<string, unknown>) => Body;
+  /** True if the body is in another protocol. Then the upstream gets what `readBody` returns. */
+  readonly isTranslated?: boolean;
   /** Runs the call and returns its response. */
   readonly run: (direct: DirectRequest<Body>) => Promise<Response>;
 }
@@ -45,17 +52,19 @@ export interface DirectRoute<Body> {
  */
 export function directRoute<Body extends { readonly model?: string }>(
   deps: InferenceRouteDeps,
-  { path, operation, max_body_bytes, readBody, run }: DirectRoute<Body>,
+  route: DirectRoute<Body>,
 ): Handler {
+  const { path, operation, max_body_bytes, isNative = false, family = 'openai' } = route;
   return async (context) => {
     const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.authentication.requireKey(context, false);
+    const key = await deps.authentication.requireKey(context, isNative);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const counted = bytes.of(key.id);
     const { text, value } = await readJsonObject(request, counted, max_body_bytes, signal);
-    const body = readBody(value);
-    return serveOnce(deps, context, { key, route: path, body: text, signal }, async (mode) => {
+    const body = route.readBody(value);
+    const paid = { key, route: path, body: text, signal, family };
+    return serveOnce(deps, context, paid, async (mode) => {
       const inference = deps.inference();
       const model = resolveDirectModel(
         deps.catalogue(),
@@ -68,10 +77,12 @@ export function directRoute<Body extends { readonly model?: string }>(
       // Bun closes a silent connection after its idle timeout. A model may need longer than that.
       server?.timeout(request, 0);
       const { recorder } = mode;
-      return run({
+      const sent = route.isTranslated ? body : value;
+      return route.run({
         ...{ request_id, body, text, inference, model },
         call: {
-          ...{ request_id: uuid, key, model, body: value, body_text: text },
+          ...{ request_id: uuid, key, model, body: sent as Record<string, unknown> },
+          body_text: route.isTranslated ? JSON.stringify(body) : text,
           ...{ signal: mode.signal, bytes },
         },
         ...(recorder ? { recorder } : {}),

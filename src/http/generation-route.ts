@@ -19,6 +19,8 @@ export interface GenerationRoute {
   readonly scene: GenerationScene;
   readonly path: string;
   readonly max_body_bytes: number;
+  /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
+  readonly isNative?: boolean;
   /**
    * Reads the body of a route that also accepts forms, or that has extra rules. If missing, the
    * body is read as JSON of at most `max_body_bytes`. Throws WeirError, or the signal's reason.
@@ -67,7 +69,7 @@ export interface InlineContext {
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.authentication.requireKey(context, false);
+    const key = await deps.authentication.requireKey(context, route.isNative ?? false);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const idempotency_key = readIdempotencyKey(request);

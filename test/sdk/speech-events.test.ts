@@ -60,7 +60,11 @@ async function speak(client: OpenAI, sent: Sent = {}) {
     { ...request, stream_format: 'sse' },
     { headers, signal: controller.signal },
   );
-  return { response, controller, events: Stream.fromSSEResponse<SpeechEvent>(response, controller) };
+  return {
+    response,
+    controller,
+    events: Stream.fromSSEResponse<SpeechEvent>(response, controller),
+  };
 }
 
 async function all(stream: AsyncIterable<SpeechEvent>): Promise<SpeechEvent[]> {

@@ -60,6 +60,7 @@ export class FakeTasks implements TaskPort {
       created: 1_795_000_000,
       model: id,
       outputs: more.status === 'completed' ? [{ kind, file: `${kind}-1` }] : [],
+      tokens: null,
       error: null,
       billing_transaction_id: more.status === 'completed' ? 'txn_1' : null,
       retry_after_s: 3,

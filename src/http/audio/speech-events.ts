@@ -22,7 +22,7 @@ export const EVENT_STREAM = {
 /** OpenAI's events of speech (OpenAI docs: Create speech, streaming events). */
 export function openaiSpeechEvents(request_id: string): SpeechEventWriter {
   return {
-    piece: (sound) => event({ type: 'speech.audio.delta', audio: base64Of(sound) }),
+    piece: (sound) => event({ type: 'speech.audio.delta', audio: inBase64(sound) }),
     end({ input_tokens = 0, output_tokens = 0 }) {
       const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
       return event({ type: 'speech.audio.done', usage });
@@ -57,7 +57,7 @@ export function speechEvents(
 }
 
 /** Returns bytes in Base64. */
-export function base64Of(bytes: Uint8Array): string {
+export function inBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
 }
 

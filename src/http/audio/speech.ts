@@ -1,4 +1,7 @@
+import type { Static } from '@sinclair/typebox';
+import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct-schemas.ts';
+import type { DirectUsage } from '../../catalogue/direct-price.ts';
 import { validator } from '../../errors/validate.ts';
 import { SYNTHESIZERS } from '../../upstreams/direct/protocols.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
@@ -9,6 +12,20 @@ import { EVENT_STREAM, openaiSpeechEvents, speechEvents } from './speech-events.
 
 /** The most tokens that the provider adds around the text. */
 const FRAME_TOKENS = 64;
+
+/** Returns the most units that a provider can bill for the speech. */
+export function speechUnits(
+  { input, instructions = '' }: Pick<Static<typeof SpeechSchema>, 'input' | 'instructions'>,
+  { max_output_tokens }: DirectModel,
+): DirectUsage {
+  return {
+    // The provider counts code points.
+    characters: [...input].length,
+    // A token has at least one byte. So there are at most as many tokens as bytes.
+    input_tokens: Buffer.byteLength(input + instructions) + FRAME_TOKENS,
+    output_tokens: max_output_tokens,
+  };
+}
 
 const validate = validator(SpeechSchema);
 
@@ -23,13 +40,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
       const speech = await inference.speech({
         ...call,
         protocols: SYNTHESIZERS,
-        max_units: {
-          // The provider counts code points.
-          characters: [...body.input].length,
-          // A token has at least one byte. So there are at most as many tokens as bytes.
-          input_tokens: Buffer.byteLength(body.input + (body.instructions ?? '')) + FRAME_TOKENS,
-          output_tokens: model.max_output_tokens,
-        },
+        max_units: speechUnits(body, model),
       });
       const [sent, headers] =
         body.stream_format === 'sse'

@@ -9,6 +9,9 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { decodePath, type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
 import { GEMINI_INSTEAD } from '../not-offered.ts';
+import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { geminiImages } from './images.ts';
+import { geminiSpeech } from './speech.ts';
 
 /**
  * The required members of a body. All other members go to the upstream. If the upstream has another
@@ -28,10 +31,10 @@ const validate = validator(GenerateContentSchema);
 
 /**
  * `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent?alt=sse` and
- * `:countTokens`. These routes serve clients of Google's SDK (Gemini API docs: generateContent).
- * The key comes in `x-goog-api-key`.
+ * `:countTokens`. These routes serve clients of Google's SDK (Gemini API docs: generateContent). Models
+ * of images and speech are served too. The key comes in `x-goog-api-key`.
  */
-export function geminiModels(deps: InferenceRouteDeps): Handler {
+export function geminiModels(deps: GenerationRouteDeps): Handler {
   const generate = (stream: boolean) =>
     inferenceRoute(deps, {
       protocol: 'gemini',
@@ -44,9 +47,22 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
         body_text: text,
       }),
     });
+  const chat = { whole: generate(false), stream: generate(true) };
+  const content =
+    (stream: boolean): Handler =>
+    (context) => {
+      const model = deps.catalogue().find(parsePath(context).model);
+      if (model?.kind === 'generation' && model.scene === 'image') {
+        return geminiImages(deps, model, stream)(context);
+      }
+      if (model?.kind === 'direct' && model.operation === 'tts') {
+        return geminiSpeech(deps, model, stream)(context);
+      }
+      return (stream ? chat.stream : chat.whole)(context);
+    };
   const methods: Record<string, Handler> = {
-    generateContent: generate(false),
-    streamGenerateContent: generate(true),
+    generateContent: content(false),
+    streamGenerateContent: content(true),
     countTokens: countTokens(deps),
   };
   return (context) => {

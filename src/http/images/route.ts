@@ -39,7 +39,7 @@ export async function inlineImages(context: InlineContext): Promise<Response> {
  * Reads a stored image. The image is already charged. So if it cannot be read, the error tells the
  * client the id of its task.
  */
-async function base64Of(
+export async function base64Of(
   { file }: StoredOutput,
   ports: GenerationPorts,
   task_id: string,

@@ -3,12 +3,12 @@ import { WeirError } from '../../errors/weir-error.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
-/** What the methods of Gemini's interface do with each chat model. */
-const CHAT_METHODS = ['generateContent', 'streamGenerateContent', 'countTokens'];
+/** The methods of Gemini's interface that make something. */
+const MAKING_METHODS = ['generateContent', 'streamGenerateContent'];
 
 /**
- * Returns a model as Google's SDKs read it (Gemini API docs: models, `Model`). Other models than
- * those for chat have no methods: OpenAI's routes serve them. Limits are in tokens.
+ * Returns a model as Google's SDKs read it (Gemini API docs: models, `Model`). A model without
+ * methods is served by other routes. Limits are in tokens.
  */
 export function geminiModel(model: CatalogueModel): object {
   const limits =
@@ -21,8 +21,15 @@ export function geminiModel(model: CatalogueModel): object {
     displayName: model.id,
     description: `A model of the category ${model.category}.`,
     ...limits,
-    supportedGenerationMethods: model.kind === 'chat' ? CHAT_METHODS : [],
+    supportedGenerationMethods: methodsOf(model),
   };
+}
+
+function methodsOf(model: CatalogueModel): string[] {
+  if (model.kind === 'chat') return [...MAKING_METHODS, 'countTokens'];
+  const makesImages = model.kind === 'generation' && model.scene === 'image' && !model.by_task;
+  const speaks = model.kind === 'direct' && model.operation === 'tts';
+  return makesImages || speaks ? MAKING_METHODS : [];
 }
 
 /**

@@ -1,5 +1,5 @@
-import { WeirError } from '../../errors/weir-error.ts';
 import type { DirectUsage } from '../../catalogue/direct-price.ts';
+import { WeirError } from '../../errors/weir-error.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';

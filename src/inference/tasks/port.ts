@@ -1,6 +1,7 @@
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput, GenerationScene } from '../../catalogue/inputs.ts';
+import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { Mp4Measures } from '../../storage/mp4.ts';
 import type { Caller } from '../call.ts';
 
@@ -33,6 +34,8 @@ export interface TaskView {
   readonly created: number;
   readonly model: string;
   readonly outputs: readonly StoredOutput[];
+  /** The tokens that the upstream reported; null if it reported none, or before the end. */
+  readonly tokens: GenerationUsage['tokens'] | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   /** `txn_…`; null before the charge. */
   readonly billing_transaction_id: string | null;

@@ -213,7 +213,14 @@ export class Tasks implements TaskPort {
 }
 
 function asCreated(view: TaskView): TaskView {
-  return { ...view, status: 'pending', outputs: [], error: null, billing_transaction_id: null };
+  return {
+    ...view,
+    status: 'pending',
+    outputs: [],
+    tokens: null,
+    error: null,
+    billing_transaction_id: null,
+  };
 }
 
 /** Returns the row that ties an idempotency key to its task; null if the request has no key. */

@@ -24,6 +24,7 @@ export function viewOf(row: TaskViewRow): TaskView {
     created,
     model,
     outputs: (row.outputs ?? []) as unknown as StoredOutput[],
+    tokens: row.tokens as unknown as TaskView['tokens'],
     error: status === 'failed' ? errorOf(row) : null,
     billing_transaction_id: row.billing_id === null ? null : billingTransactionId(row.billing_id),
     retry_after_s:

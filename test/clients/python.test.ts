@@ -66,6 +66,9 @@ withPrograms([vendors], (program) => {
       'google stream': [true],
       'google tools': [true],
       'google chat': [true, true],
+      'google word': [true],
+      'google image': ['image/png', true],
+      'google speech': [true, true, true],
       'google error': [400, 'INVALID_ARGUMENT'],
     });
   });

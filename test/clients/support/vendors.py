@@ -110,10 +110,36 @@ def with_google():
     first = chat.send_message(PROMPT)
     second = chat.send_message(PROMPT)
     check("google chat", [bool(first.text), bool(second.text)])
+    words = ["Red", "Green"]
+    config = types.GenerateContentConfig(
+        response_mime_type="text/x.enum", response_schema={"type": "STRING", "enum": words}
+    )
+    word = client.models.generate_content(model=model, contents="A colour?", config=config)
+    check("google word", [word.text in words])
+    with_google_media(client)
     try:
         client.models.generate_content(model="no-such-model", contents="Hello")
     except errors.ClientError as error:
         check("google error", [error.code, error.status])
+
+
+def with_google_media(client):
+    config = types.GenerateContentConfig(
+        response_modalities=["IMAGE"], image_config=types.ImageConfig(aspect_ratio="16:9")
+    )
+    made = client.models.generate_content(
+        model="gemini-2.5-flash-image", contents="A lighthouse", config=config
+    )
+    picture = made.candidates[0].content.parts[0].inline_data
+    check("google image", [picture.mime_type, picture.data[1:4] == b"PNG"])
+    config = types.GenerateContentConfig(response_modalities=["AUDIO"], speech_config="Kore")
+    request = {"model": "gemini-2.5-flash-preview-tts", "contents": "Hello", "config": config}
+    whole = client.models.generate_content(**request)
+    sound = whole.candidates[0].content.parts[0].inline_data.data
+    chunks = list(client.models.generate_content_stream(**request))
+    parts = [part for each in chunks for part in each.candidates[0].content.parts]
+    streamed = b"".join(part.inline_data.data for part in parts if part.inline_data)
+    check("google speech", [len(sound) > 0, streamed == sound, bool(chunks[-1].usage_metadata)])
 
 
 with_openai()

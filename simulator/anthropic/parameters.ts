@@ -12,10 +12,14 @@ const PARAMETERS: Record<string, Kind> = {
   model: 'string',
   messages: 'array',
   max_tokens: 'integer',
+  billing_policy: 'object',
   cache_control: 'object',
+  compaction: 'object',
   container: 'any',
   context_management: 'object',
   diagnostics: 'object',
+  fallback_credit_token: 'any',
+  fallbacks: 'any',
   inference_geo: 'string',
   mcp_servers: 'array',
   metadata: 'object',
@@ -27,6 +31,7 @@ const PARAMETERS: Record<string, Kind> = {
   stream: 'boolean',
   system: 'any',
   temperature: 'number',
+  thread: 'object',
   thinking: 'object',
   tool_choice: 'object',
   tools: 'array',
@@ -64,6 +69,7 @@ export function checkParameters(body: JsonObject, version: string, required: str
     for (const name of SAMPLING) if (isGiven(body[name])) throw extra(name);
   }
   checkThinking(body);
+  checkFallbacks(body['fallbacks']);
 }
 
 function extra(name: string): Error {
@@ -94,6 +100,16 @@ function atLeast(name: string, value: unknown, minimum: number): void {
 function atMost(name: string, value: unknown, maximum: number): void {
   if (typeof value === 'number' && value > maximum) {
     expected(name, `Input should be less than or equal to ${maximum}`);
+  }
+}
+
+/** A list of models, or the word `default` (@anthropic-ai/sdk 1.11.0: `BetaFallbacksParam`). */
+function checkFallbacks(fallbacks: unknown): void {
+  if (!isGiven(fallbacks) || fallbacks === 'default') return;
+  if (!Array.isArray(fallbacks)) expected('fallbacks', EXPECTED.array);
+  for (const [index, each] of fallbacks.entries()) {
+    if (!isObject(each)) expected(`fallbacks.${index}`, EXPECTED.object);
+    if (typeof each['model'] !== 'string') expected(`fallbacks.${index}.model`, 'Field required');
   }
 }
 

@@ -10,7 +10,7 @@ import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { chatErrorEvents } from '../stream/error-events.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
-import { classifyInlineError } from '../transport/failures.ts';
+import { classifyInlineError, reportsFailure } from '../transport/failures.ts';
 import { producedText } from './openai-answer.ts';
 
 const DONE = 'data: [DONE]\n\n';
@@ -60,7 +60,7 @@ export class ChatStream implements MeteredStreamProtocol {
       return this.lastEvent();
     }
     const chunk = parseObject(data);
-    if (chunk['error'] || event === 'error') throw classifyInlineError(this.call, data);
+    if (reportsFailure(chunk) || event === 'error') throw classifyInlineError(this.call, data);
     const { created } = chunk;
     if (this.created === 0 && typeof created === 'number') this.created = created;
     const choices: unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];

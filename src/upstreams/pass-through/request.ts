@@ -16,7 +16,7 @@ import {
   readFailure,
   requestWhole,
 } from '../transport/exchange.ts';
-import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
+import { classifyFailure, classifyInlineError, reportsFailure } from '../transport/failures.ts';
 import { toReadableStream } from '../transport/http1/decoded.ts';
 
 /** Path, headers and edits of one upstream request. */
@@ -108,7 +108,7 @@ export function requestAnswer<Made>(
     }
     request.onAccepted?.();
     const answer = parseObject(text);
-    if (answer['error']) throw classifyInlineError(call, text);
+    if (reportsFailure(answer)) throw classifyInlineError(call, text);
     return make(text, answer, call);
   };
   if (!authorize) return requestWhole(call, postOf(call, path, headers, body), read);
@@ -130,7 +130,7 @@ export async function requestStream(
   const kind = exchange.response.headers.get('content-type') ?? '';
   if (kind.startsWith('application/json')) {
     throw await readFailure(exchange, (text) =>
-      parseObject(text)['error']
+      reportsFailure(parseObject(text))
         ? classifyInlineError(call, text)
         : new RetryableUpstreamError(
             'malformed',

@@ -1,3 +1,4 @@
+import { isObject } from '../../json/object.ts';
 import {
   RetryableUpstreamError,
   type RetryableUpstreamFailure,
@@ -125,6 +126,15 @@ export function classifyInlineError(
   return verdict.rule
     ? errorOf(call, 400, headers, verdict)
     : classifyFailure(call, 500, headers, text);
+}
+
+/**
+ * True if the body of a 200 response, or an event of a stream, reports a failure: in `error`, or in MiniMax's
+ * `base_resp`, whose `status_code` is 0 in a success (adrianlyjak/obsidian-aloud-tts#114).
+ */
+export function reportsFailure({ error, base_resp }: Readonly<Record<string, unknown>>): boolean {
+  const code = isObject(base_resp) ? Number(base_resp['status_code'] ?? 0) : 0;
+  return Boolean(error) || code !== 0;
 }
 
 /** Anthropic names the parameter only at the start of the message: `messages.0.role: …`. */

@@ -11,6 +11,8 @@ people judge both:
 - **simulator**: calls of a package that the simulator answers as the package expects.
 - **types**: different requests of Weir that have the type which a package declares.
 - **same**: requests of Weir that equal those of a package, for the same call.
+- **requests**: requests that documentation or a stranger's code shows. The simulator takes each, and Weir sends the same
+  members and values for a call of the same meaning, if it makes such calls.
 - **answers**: answers that documentation, a stranger's code or its tests show. A scripted provider sends them to
   Weir. The client gets what the source means, and pays what the source reports.
 
@@ -33,13 +35,13 @@ ${CHAT_WITNESSES.map(
 
 ## Images, videos, music
 
-| provider | protocol | proved by | simulator | types | same | answers | not proved |
-|---|---|---|---|---|---|---|---|
+| provider | protocol | proved by | simulator | types | same | requests | answers | not proved |
+|---|---|---|---|---|---|---|---|---|
 ${WITNESSES.map(
   ({ provider, protocol, proved_by, payloads, unproved }) =>
     `| ${provider} | \`${protocol}\` | ${listed(proved_by)} | ${payloads.simulator || '–'} | ${
       payloads.types || '–'
-    } | ${payloads.same || '–'} | ${payloads.answers || '–'} | ${listed(unproved)} |`,
+    } | ${payloads.same || '–'} | ${payloads.requests || '–'} | ${payloads.answers || '–'} | ${listed(unproved)} |`,
 ).join('\n')}
 `;
 }

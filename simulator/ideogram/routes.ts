@@ -1,10 +1,11 @@
 import type { Simulator } from '../exchange.ts';
-import { accountOrRefusal, bodyOf, submitJob, textIn, type Wording } from '../tasks/desk.ts';
+import { accountOrRefusal, submitJob, type Wording } from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 
 /**
- * Ideogram 3. It returns images inline, and errors in the format of RFC 7807. An image that
- * moderation refuses has no URL.
+ * Ideogram 3. It accepts multipart requests only (developer.ideogram.ai: Generate with Ideogram 3.0). It
+ * returns images inline, and errors in the format of RFC 7807. An image that moderation refuses has no
+ * URL.
  */
 const wording: Wording = {
   wrongKey: () => problem(401, 'Unauthorized'),
@@ -28,12 +29,14 @@ export async function ideogramRoute(
   const account = accountOrRefusal(sim, request.headers.get('api-key'), wording);
   if (account instanceof Response) return account;
   if (path !== '/v1/ideogram-v3/generate') return problem(404, 'Not found');
-  const body = await bodyOf(request);
-  const prompt = textIn(body, 'prompt');
-  const ratio = textIn(body, 'aspect_ratio');
+  const isForm = request.headers.get('content-type')?.startsWith('multipart/form-data');
+  if (!isForm) return problem(415, 'Unsupported media type');
+  const form = await request.formData();
+  const prompt = String(form.get('prompt') ?? '');
+  const ratio = String(form.get('aspect_ratio') ?? '');
   if (prompt === '' || (ratio !== '' && !/^\d+x\d+$/.test(ratio)))
     return wording.refusal(400, 'input');
-  const outputs = Number(body['num_images'] ?? 1);
+  const outputs = Number(form.get('num_images') ?? 1);
   const order = {
     protocol: 'ideogram',
     model: 'ideogram-v3',

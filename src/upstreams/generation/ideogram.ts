@@ -15,18 +15,22 @@ export const ideogramProtocol: GenerationProtocol = {
     const { input } = call;
     if (input.scene !== 'image')
       throw new RetryableUpstreamError('server', 'this protocol makes only images');
+    const fields = withoutUndefined({
+      prompt: input.prompt,
+      negative_prompt: input.negative_prompt,
+      seed: input.seed,
+      // The API takes `16x9`, not `16:9`.
+      aspect_ratio: input.aspect_ratio?.replace(':', 'x'),
+      resolution: input.aspect_ratio ? undefined : input.size,
+      num_images: input.n,
+    });
+    // The API documents forms only, even without a file.
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.set(name, String(value));
     const answer = await submitJob(call, {
       path: '/v1/ideogram-v3/generate',
       headers: { 'api-key': call.target.api_key },
-      body: withoutUndefined({
-        prompt: input.prompt,
-        negative_prompt: input.negative_prompt,
-        seed: input.seed,
-        // The API takes `16x9`, not `16:9`.
-        aspect_ratio: input.aspect_ratio?.replace(':', 'x'),
-        resolution: input.aspect_ratio ? undefined : input.size,
-        num_images: input.n,
-      }),
+      body,
     });
     if ('type' in answer) return answer;
     const pictures = asList(answer.body['data']).map(asObject);

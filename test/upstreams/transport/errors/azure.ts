@@ -94,7 +94,11 @@ export const AZURE_ERRORS: VendorErrors = {
     sent(
       404,
       'broken',
-      azure('DeploymentNotFound', 'The API deployment for this resource does not exist.'),
+      azure(
+        'DeploymentNotFound',
+        'The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again.',
+      ),
+      { source: 'OpenBMB/AgentVerse#140' },
     ),
     sent(404, 'unclear', azure('404', 'Resource not found')),
     sent(

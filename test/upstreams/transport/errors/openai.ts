@@ -27,6 +27,7 @@ export const OPENAI_ERRORS: VendorErrors = {
         INVALID,
         'invalid_api_key',
       ),
+      { source: 'popjane/free_chatgpt_api#3' },
     ),
     sent(
       401,
@@ -217,16 +218,21 @@ export const OPENAI_ERRORS: VendorErrors = {
       400,
       'account',
       openai(
-        'Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.',
+        'Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization. If you just verified, it can take up to 15 minutes for access to propagate.',
         INVALID,
         'unsupported_value',
         'stream',
       ),
+      { source: 'Lamb-Project/lamb#54' },
     ),
     sent(
       403,
       'account',
-      openai('Your organization must be verified to use the model `gpt-image-1`.', INVALID),
+      openai(
+        'Your organization must be verified to use the model `gpt-image-1`. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization. If you just verified, it can take up to 15 minutes for access to propagate.',
+        INVALID,
+      ),
+      { source: 'openai-php/client#565' },
     ),
     sent(413, 'unclear', '<html><head><title>413 Request Entity Too Large</title></head></html>'),
     sent(

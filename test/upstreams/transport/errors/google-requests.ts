@@ -98,7 +98,49 @@ export const GOOGLE_REQUEST_ERRORS: VendorErrors = {
     sent(
       400,
       'caller',
-      bad('Please ensure that function call turn comes immediately after a user turn.'),
+      bad(
+        'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
+      ),
+      { source: 'continuedev/continue#11164' },
+    ),
+    sent(
+      400,
+      'caller',
+      bad(
+        'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+      ),
+      { source: 'microsoft/vscode#299295' },
+    ),
+    sent(
+      400,
+      'caller',
+      listed(
+        400,
+        'INVALID_ARGUMENT',
+        'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+        'badRequest',
+      ),
+      cli(16132),
+    ),
+    // OpenRouter puts the error of Google, as a text, into its own.
+    sent(
+      400,
+      'caller',
+      {
+        error: {
+          message: 'Provider returned error',
+          code: 400,
+          metadata: {
+            raw: JSON.stringify(
+              bad(
+                'Please ensure that function response turn comes immediately after a function call turn.',
+              ),
+            ),
+            provider_name: 'Google AI Studio',
+          },
+        },
+      },
+      { source: 'lobehub/lobehub#7298' },
     ),
     sent(400, 'caller', bad('Request contains an invalid argument.')),
     sent(

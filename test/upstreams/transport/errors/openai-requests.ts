@@ -132,9 +132,10 @@ export const OPENAI_REQUEST_ERRORS: VendorErrors = {
       null,
     ),
     bad(
-      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages",
       null,
       'messages',
+      'BloomLabsInc/genkit-plugins#225',
     ),
     bad(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",

@@ -7,6 +7,7 @@ import { COMPATIBLE_ERRORS } from './compatible.ts';
 import { COMPATIBLE_MORE_ERRORS } from './compatible-more.ts';
 import { DIRECT_ERRORS } from './direct.ts';
 import { GOOGLE_ERRORS } from './google.ts';
+import { GOOGLE_CAPACITY_ERRORS } from './google-capacity.ts';
 import { GOOGLE_REQUEST_ERRORS } from './google-requests.ts';
 import { MEDIA_ERRORS } from './media.ts';
 import { OPENAI_ERRORS } from './openai.ts';
@@ -17,14 +18,8 @@ import { VIDEO_ERRORS } from './video.ts';
 /** All error payloads that the tests know. */
 export const VENDOR_ERRORS: readonly VendorErrors[] = [
   ...[OPENAI_ERRORS, OPENAI_REQUEST_ERRORS, AZURE_ERRORS],
-  ...[
-    ANTHROPIC_ERRORS,
-    ANTHROPIC_CODES,
-    GOOGLE_ERRORS,
-    GOOGLE_REQUEST_ERRORS,
-    BEDROCK_ERRORS,
-    BEDROCK_TYPES,
-  ],
+  ...[ANTHROPIC_ERRORS, ANTHROPIC_CODES, BEDROCK_ERRORS, BEDROCK_TYPES],
+  ...[GOOGLE_ERRORS, GOOGLE_CAPACITY_ERRORS, GOOGLE_REQUEST_ERRORS],
   ...[...CHINESE_ERRORS, ...COMPATIBLE_ERRORS, ...COMPATIBLE_MORE_ERRORS, ...DIRECT_ERRORS],
   ...[...MEDIA_ERRORS, ...VIDEO_ERRORS],
 ];

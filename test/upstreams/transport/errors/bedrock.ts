@@ -235,9 +235,27 @@ export const BEDROCK_ERRORS: VendorErrors = {
       'caller',
       {
         message:
-          'Malformed input request: #: required key [messages] not found, please reformat your input and try again.',
+          'Malformed input request: #: subject must not be valid against schema {"required":["messages"]}#: extraneous key [stream] is not permitted#: extraneous key [model] is not permitted, please reformat your input and try again.',
       },
-      validation(),
+      validation('fumito-ito/AnthropicSwiftSDK#19'),
+    ),
+    sent(
+      400,
+      'caller',
+      {
+        message:
+          'Malformed input request: #/stopSequences: expected type: JSONArray, found: String, please reformat your input and try again.',
+      },
+      validation('langgenius/dify#3326'),
+    ),
+    sent(
+      400,
+      'caller',
+      {
+        message:
+          'The model returned the following errors: Malformed input request: #/toolConfig/tools/1/toolSpec/inputSchema/json: extraneous key [definitions] is not permitted, please reformat your input and try again.',
+      },
+      validation('zed-industries/zed#31815'),
     ),
     sent(
       400,

@@ -160,6 +160,7 @@ export const GOOGLE_REQUEST_ERRORS: VendorErrors = {
         'PERMISSION_DENIED',
         'You do not have permission to access the File abc-123 or it may not exist.',
       ),
+      { source: 'googleapis/python-genai#1218' },
     ),
     sent(
       400,

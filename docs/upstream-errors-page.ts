@@ -47,7 +47,10 @@ export function upstreamErrorsPage(vendors: readonly VendorErrors[]): string {
     '| vendor | class | codes and words | source |\n|---|---|---|---|',
     ...ruleLines(),
     `\n## ${proved.length} proved payloads\n`,
-    'Each of these payloads was read at its source. Ids and numbers may differ.\n',
+    [
+      'Each of these payloads was read at its source. Ids and numbers may differ. If the source prints no',
+      "status, the payload has the status that the vendor's documentation or SDK gives for its type.\n",
+    ].join('\n'),
     PAYLOAD_HEAD,
     ...proved.map(({ line }) => line),
     `\n## ${unproved.length} unproved payloads\n`,

@@ -156,11 +156,31 @@ export const OPENAI_REQUEST_ERRORS: VendorErrors = {
     sent(
       400,
       'caller',
-      openai(
-        'Your request was rejected as a result of our safety system.',
-        'image_generation_user_error',
-        'moderation_blocked',
-      ),
+      {
+        error: {
+          message:
+            'Your request was rejected by the safety system. If you believe this is an error, contact us at help.openai.com and include the request ID b68e1d8f-31a3-4a04-aa41-bf442d857ccd. safety_violations=[sexual].',
+          ...{ type: 'image_generation_user_error', param: null, code: 'moderation_blocked' },
+          moderation_details: { moderation_stage: 'output', categories: ['sexual'] },
+        },
+      },
+      { ...filtered, source: 'ucx0204/CarrotMangaTranslator#122' },
+    ),
+    // A relay drops the type and the code.
+    sent(
+      400,
+      'caller',
+      {
+        message:
+          'Your request was rejected as a result of our safety system. Your prompt may contain text that is not allowed by our safety system. (request id: 20250814152832642668801wKakdzZB)',
+      },
+      { ...filtered, source: 'abi/screenshot-to-code#519' },
+    ),
+    // The words of the newer error, after a relay dropped the type and the code.
+    sent(
+      400,
+      'caller',
+      { message: 'Your request was rejected by the safety system. safety_violations=[sexual].' },
       filtered,
     ),
   ],

@@ -91,7 +91,7 @@ export const OPENAI_RULES = [
     {
       caller: [
         ...['content_policy_violation', 'moderation_blocked', 'cyber_policy_violation'],
-        /rejected as a result of our safety system/i,
+        /rejected (?:as a result of our|by the) safety system/i,
         /flagged as potentially violating our usage policy/i,
       ],
     },

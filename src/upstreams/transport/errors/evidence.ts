@@ -36,7 +36,8 @@ const NESTED = [
   ...['error', 'errors', 'Error', 'detail', 'details', 'base_resp', 'ResponseMetadata'],
   ...['Response', 'innererror', 'inner_error', 'metadata', 'raw', 'issues', 'output', 'header'],
 ];
-const MAX_DEPTH = 5;
+/** OpenRouter's error has a provider's error as text, with details of its own. */
+const MAX_DEPTH = 10;
 const MAX_ITEMS = 5;
 /** The longest text that counts as a code; xAI puts sentences into `code`. */
 const MAX_CODE_CHARS = 120;

@@ -50,8 +50,13 @@ export function rulesOf(
   return Object.entries(evidence).flatMap(([fault, each]) =>
     each.map((what) => ({
       ...{ vendor, source, fault: fault as Fault },
-      ...(typeof what === 'string' ? { code: what.toLowerCase() } : { words: what }),
+      ...(typeof what === 'string' ? { code: what.toLowerCase() } : { words: ofAnyLine(what) }),
       ...conditions,
     })),
   );
+}
+
+/** An error may be inside another one. Then its message is not the first line of all messages. */
+function ofAnyLine(words: RegExp): RegExp {
+  return words.multiline ? words : new RegExp(words.source, `${words.flags}m`);
 }

@@ -134,9 +134,9 @@ function routes(deps: AppDeps): Route[] {
     openai('/v1/audio/speech', { POST: speech(deps) }),
     openai('/v1/rerank', { POST: rerank(deps) }),
     openai('/v1/translations', { POST: translations(deps) }),
-    openai('/v1/files/*', { GET: getFile(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
-    // The SDKs of OpenAI, Anthropic and Google request these two paths.
+    // The SDKs of OpenAI, Anthropic and Google request these paths.
+    { path: '/v1/files/*', family: familyOfClient, methods: { GET: getFile(deps) } },
     { path: '/v1/models', family: familyOfClient, methods: { GET: listModels(deps) } },
     {
       path: '/v1/models/*',

@@ -4,6 +4,11 @@ import type { RequestContext } from './endpoint.ts';
 
 const CHAT = 'POST /v1/chat/completions, /v1/responses, /v1/messages or a Gemini model';
 const FILES = 'Send files inline, as Base64, in the request that uses them.';
+const BATCHES = 'POST /v1/messages/batches. It takes every chat model.';
+
+/** The paths of a resource, in every version of a vendor's API. */
+const of = (resources: string) =>
+  new RegExp(`^(?:/upload)?/v1(?:alpha|beta)?/(?:${resources})(?:[/:]|$)`);
 
 /**
  * Routes of vendors that Weir does not offer, and what it offers instead (the packages openai,
@@ -14,15 +19,26 @@ const NOT_OFFERED: readonly [path: RegExp, instead: string][] = [
   [/^\/v1\/responses\/input_tokens/, 'POST /v1/messages/count_tokens counts tokens of any model.'],
   [/^\/v1\/images\/variations$/, 'Use POST /v1/images/edits with a prompt.'],
   [/^\/v1\/(?:complete|completions)$/, `Use ${CHAT}.`],
-  [/^\/v1\/(?:assistants|threads|conversations|agents|chatkit|sessions|vaults)\b/, `Use ${CHAT}.`],
-  [/^\/v1\/(?:realtime|live)\b/, 'Use POST /v1/audio/speech and POST /v1/audio/transcriptions.'],
-  [/^\/v1\/audio\/voice/, 'POST /v1/audio/speech takes the voices of its model.'],
-  [/^\/v1\/videos(?:\/|$)/, 'Use POST /v1/videos/generations and GET /v1/tasks/{id}.'],
-  [/^\/v1\/batches\b/, 'Use POST /v1/messages/batches. It takes every chat model.'],
-  [/^\/v1(?:alpha|beta)?\/(?:cachedContents|caches)\b/, 'Providers cache prompts by themselves.'],
-  [/^\/v1\/(?:vector_stores|embeddings)\b/, 'Use POST /v1/embeddings and POST /v1/rerank.'],
-  [/^(?:\/upload)?\/v1(?:alpha|beta)?\/(?:files|uploads|containers|fileSearchStores)\b/, FILES],
-  [/^\/v1\/organizations?\b/, 'The routes below /v1/management manage keys and the balance.'],
+  [of('assistants|threads|conversations|chatkit|sessions|vaults'), `Use ${CHAT}.`],
+  [of('agents|triggers|environments|credentials|skills'), `Use ${CHAT}, with tools of your own.`],
+  [of('interactions'), 'Use generateContent of the model, with the whole conversation.'],
+  [of('realtime|live'), 'Use POST /v1/audio/speech and POST /v1/audio/transcriptions.'],
+  [
+    of('audio/voices|audio/voice_consents|voices'),
+    'POST /v1/audio/speech takes the voices of its model.',
+  ],
+  [of('videos'), 'Use POST /v1/videos/generations and GET /v1/tasks/{id}.'],
+  [of('batches|batchPredictionJobs'), `Use ${BATCHES}`],
+  [of('cachedContents|caches'), 'Providers cache prompts by themselves.'],
+  [of('vector_stores|embeddings'), 'Use POST /v1/embeddings and POST /v1/rerank.'],
+  [of('files|uploads|containers|fileSearchStores'), FILES],
+  [of('webhooks'), 'Send webhook_url when you create a generation. Weir calls it at the end.'],
+  [of('auth_tokens'), 'POST /v1/management/api-keys creates a key that has a limit and expires.'],
+  [
+    of('fine_tuning|tuningJobs|tunedModels'),
+    'GET /v1/models lists the models. None is trained here.',
+  ],
+  [of('organizations?'), 'The routes below /v1/management manage keys and the balance.'],
 ];
 
 /** Methods of Google's models that Weir does not offer, and what it offers instead. */
@@ -33,7 +49,7 @@ export const GEMINI_INSTEAD: Readonly<Record<string, string>> = {
   predict: 'Use POST /v1/images/generations.',
   generateImages: 'Use POST /v1/images/generations.',
   predictLongRunning: 'Use POST /v1/videos/generations.',
-  batchGenerateContent: 'Use POST /v1/messages/batches. It takes every chat model.',
+  batchGenerateContent: `Use ${BATCHES}`,
 };
 
 const MAX_QUOTED_CHARS = 200;

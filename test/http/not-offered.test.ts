@@ -33,22 +33,67 @@ async function requestsOf(name: string): Promise<[method: string, path: string][
   return requests;
 }
 
+interface Envelope {
+  type?: string;
+  error?: { hint?: string; message: string; status?: string; details?: { hint?: string }[] };
+}
+
+const isAnthropic = ({ type }: Envelope) => type === 'error';
+const isGoogle = ({ error }: Envelope) => error?.status !== undefined;
+
 test.each([
-  ['openai', 150, {}],
-  ['@anthropic-ai/sdk', 30, { 'anthropic-version': '2023-06-01' }],
-])('every path of the package %s is served, or refused with a hint', async (name, least, more) => {
+  ['openai', 150, {}, (body: Envelope) => !isAnthropic(body) && !isGoogle(body)],
+  ['@anthropic-ai/sdk', 30, { 'anthropic-version': '2023-06-01' }, isAnthropic],
+])('every path of the package %s is served, or refused with a hint', async (...given) => {
+  const [name, least, headers, isOwn] = given;
   const requests = await requestsOf(name);
   expect(requests.length).toBeGreaterThan(least);
+  expect(await badRefusals(requests, headers, isOwn)).toEqual([]);
+});
+
+/** Requests of `@google/genai`: it builds each path with one of these functions. */
+const GOOGLE_PATH = /(?:formatMap|pathToFunc)\(\s*['"]([^'"]+)['"]/g;
+
+test.each(['v1', 'v1beta'])(
+  'every path of @google/genai is served in %s, or refused with a hint',
+  async (version) => {
+    const source = await Bun.file(fileURLToPath(import.meta.resolve('@google/genai'))).text();
+    const paths = [...source.matchAll(GOOGLE_PATH)].map(([, path = '']) => {
+      const plain = path.replace('{api_version}', version).replace('{model}', 'models/gemini-x');
+      const named = plain.replace(/\{[^}]*\}/g, 'files/one').replace(/\?.*$/, '');
+      return named.startsWith('/') || named.startsWith('upload') ? named : `${version}/${named}`;
+    });
+    const requests = [...new Set(paths)].flatMap((path): [string, string][] =>
+      ['GET', 'POST', 'DELETE'].map((method) => [method, path.replace(/^\/?/, '/')]),
+    );
+    expect(requests.length).toBeGreaterThan(100);
+    expect(
+      await badRefusals(requests, { 'x-goog-api-client': 'google-genai-sdk' }, isGoogle),
+    ).toEqual([]);
+  },
+);
+
+/** Returns the refusals without a hint, or in another envelope than the client's own. */
+async function badRefusals(
+  requests: readonly (readonly [method: string, path: string])[],
+  headers: Record<string, string>,
+  isOwn: (body: Envelope) => boolean,
+): Promise<string[]> {
   const wrong: string[] = [];
   for (const [method, path] of requests) {
     const body = method === 'GET' ? {} : { body: '{}' };
-    const response = await app.fetch(path, { method, headers: more, ...body });
-    const { error } = (await response.json()) as { error?: { hint?: string; message: string } };
-    const isUnknown = /^There is no |offered/.test(error?.message ?? '');
-    if (isUnknown && !error?.hint) wrong.push(`${method} ${path}: ${error?.message}`);
+    const response = await app.fetch(path, { method, headers, ...body });
+    const envelope = (await response.json()) as Envelope;
+    const { error } = envelope;
+    if (error === undefined) continue;
+    const hint = error.hint ?? error.details?.[0]?.hint;
+    const isUnknown = /^There is no |offered/.test(error.message);
+    if ((isUnknown && !hint) || !isOwn(envelope)) {
+      wrong.push(`${response.status} ${method} ${path}: ${error.message}`);
+    }
   }
-  expect(wrong).toEqual([]);
-});
+  return wrong;
+}
 
 describe('a refused path names what is offered', () => {
   test.each([

@@ -2,6 +2,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { checkSignedPath } from '../../storage/signed-path.ts';
 import type { FileStorage, StoredFile } from '../../storage/storage.ts';
 import type { Handler } from '../endpoint.ts';
+import { notOffered } from '../not-offered.ts';
 
 export interface FileRouteDeps {
   /** undefined if this installation stores no files. */
@@ -21,8 +22,12 @@ const MS_PER_S = 1_000;
  */
 export function getFile({ files }: FileRouteDeps): Handler {
   return async ({ request }) => {
+    const url = new URL(request.url);
+    // Clients of vendors request files that they uploaded, without a signature.
+    const isSigned = url.searchParams.has('expires') || url.searchParams.has('signature');
+    if (!isSigned) throw notOffered(request) ?? notFound();
     if (!files) throw notFound();
-    const signed = checkSignedPath(files.secret, new URL(request.url), files.now() / MS_PER_S);
+    const signed = checkSignedPath(files.secret, url, files.now() / MS_PER_S);
     if (signed === 'wrong') throw notFound();
     if (signed === 'expired') {
       throw new WeirError('access_denied', 'The URL has expired.', {

@@ -70,7 +70,7 @@ export function directRoute<Body extends { readonly model?: string }>(
         deps.catalogue(),
         body.model,
         key,
-        operation,
+        { path, operation },
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
       model.contract.check(body as Record<string, unknown>);

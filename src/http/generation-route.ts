@@ -82,7 +82,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       deps.catalogue(),
       modelName(value['model']),
       key,
-      route.scene,
+      route,
       (candidate, caller) => inference.isCallable(candidate, caller),
       (candidate) => route.suits?.(candidate, value) ?? true,
     );

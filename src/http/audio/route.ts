@@ -35,10 +35,12 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       granularities,
       whole,
     } = await readAudioForm(request, bytes.of(key.id), signal, task);
-    const paid = { key, route: `/v1/audio/${task}`, body: whole, signal };
+    const path = `/v1/audio/${task}`;
+    const paid = { key, route: path, body: whole, signal };
     return serveOnce(deps, context, paid, async (mode) => {
       const inference = deps.inference();
-      const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
+      const route = { path, operation: 'stt' } as const;
+      const model = resolveDirectModel(deps.catalogue(), name, key, route, (candidate, caller) =>
         inference.isCallable(candidate, caller),
       );
       const input = {

@@ -20,7 +20,7 @@ const CHAT_ROUTES: Record<ClientProtocol, string> = {
 };
 const DIRECT_ROUTES: Record<DirectModel['operation'], string> = {
   embedding: '/v1/embeddings',
-  stt: '/v1/audio/translations',
+  stt: '/v1/audio/transcriptions or /v1/audio/translations',
   tts: '/v1/audio/speech',
   rerank: '/v1/rerank',
   translation: '/v1/translations',
@@ -48,6 +48,12 @@ export function resolveModel(
 
 const isChat = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
 
+/** The path that the client requested, and what it does. */
+interface DirectRouteName {
+  readonly path: string;
+  readonly operation: DirectModel['operation'];
+}
+
 /**
  * Returns the model that a direct call names. If the call names none, returns the first model of
  * the operation. Throws like `resolve`.
@@ -56,13 +62,13 @@ export function resolveDirectModel(
   catalogue: Catalogue,
   name: string | undefined,
   key: Caller,
-  operation: DirectModel['operation'],
+  { path, operation }: DirectRouteName,
   isCallable: IsCallable,
 ): DirectModel {
   const isServedHere = (model: CatalogueModel): model is DirectModel =>
     model.kind === 'direct' && model.operation === operation;
   const requested = name ?? catalogue.all().find(isServedHere)?.id ?? '';
-  return resolve(catalogue, requested, key, DIRECT_ROUTES[operation], isServedHere, isCallable);
+  return resolve(catalogue, requested, key, path, isServedHere, isCallable);
 }
 
 /**
@@ -74,7 +80,7 @@ export function resolveGenerationModel(
   catalogue: Catalogue,
   name: string | undefined,
   key: Caller,
-  scene: GenerationScene,
+  { path, scene }: { readonly path: string; readonly scene: GenerationScene },
   isCallable: IsCallable,
   suits: (model: GenerationModel) => boolean,
 ): GenerationModel {
@@ -89,7 +95,7 @@ export function resolveGenerationModel(
     return (other ?? usual)?.id ?? '';
   };
   const requested = name ?? defaultModel();
-  return resolve(catalogue, requested, key, GENERATION_ROUTES[scene], isServedHere, isCallable);
+  return resolve(catalogue, requested, key, path, isServedHere, isCallable);
 }
 
 /**
@@ -116,10 +122,9 @@ function resolve<Served extends CatalogueModel>(
     });
   }
   if (!isServedHere(model)) {
-    const served_on = routeOf(model);
     throw new WeirError('invalid_request', `${quoted(name)} is not available on ${route}.`, {
       param: 'model',
-      hint: `Use ${served_on}.`,
+      hint: `Use ${routesOf(model)}.`,
     });
   }
   return model;
@@ -137,8 +142,10 @@ function notFoundError(
   });
 }
 
-function routeOf(model: CatalogueModel): string {
-  if (model.kind === 'chat') return CHAT_ROUTES[model.protocol];
+/** Returns the routes of a model, as a part of a sentence. */
+function routesOf(model: CatalogueModel): string {
+  // Every chat route takes every chat model.
+  if (model.kind === 'chat') return Object.values(CHAT_ROUTES).join(' or ');
   return model.kind === 'direct' ? DIRECT_ROUTES[model.operation] : GENERATION_ROUTES[model.scene];
 }
 

@@ -47,6 +47,7 @@ import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { translations } from './translations/route.ts';
 import { createVideo } from './videos/route.ts';
+import { getXaiVideo } from './videos/xai.ts';
 
 export interface AppDeps
   extends ModelRouteDeps,
@@ -177,6 +178,7 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/tasks/:id/events', { GET: getTaskEvents(deps) }],
     ['/v1/images/generations/:id', { GET: image }],
     ['/v1/images/:id', { GET: image }],
+    ['/v1/videos/:id', { GET: getXaiVideo(deps) }],
     ['/v1/music/generations/:id', { GET: getTask(deps, ['music']) }],
   ];
 }

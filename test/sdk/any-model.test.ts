@@ -1,17 +1,14 @@
 /**
- * Every client calls every provider's model. The clients are the official packages, the AI SDK,
- * LangChain and Google's SDK. Weir runs as `bin/start` starts it.
+ * Every client calls every provider's model. The clients are the official packages, LangChain and
+ * Google's SDK. Weir runs as `bin/start` starts it. `ai-sdk.test.ts` has the AI SDK.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { ChatAnthropic } from '@langchain/anthropic';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool as langchainTool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
-import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import { z } from 'zod';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
@@ -194,42 +191,6 @@ describe.each(MODELS)('%s', (model) => {
     });
     const counted = await client.models.countTokens({ model, contents });
     expect(counted.totalTokens).toBeGreaterThan(3);
-  });
-
-  test('the AI SDK gets text, a stream, tool calls in a loop and an object', async () => {
-    const providers = [
-      createOpenAI({ baseURL: base, apiKey: weir.api_key }).chat(model),
-      createOpenAI({ baseURL: base, apiKey: weir.api_key }).responses(model),
-      createAnthropic({ baseURL: base, apiKey: weir.api_key })(model),
-    ];
-    for (const languageModel of providers) {
-      const prompt = 'Hello [[sim tokens=12]]';
-      const { text } = await generateText({ model: languageModel, prompt });
-      expect(text.length).toBeGreaterThan(10);
-      let streamed = '';
-      for await (const delta of streamText({ model: languageModel, prompt }).textStream) {
-        streamed += delta;
-      }
-      expect(streamed).toBe(text);
-      const looped = await generateText({
-        model: languageModel,
-        prompt: 'The weather?',
-        stopWhen: stepCountIs(3),
-        tools: {
-          weather: tool({
-            inputSchema: z.object({ city: z.string() }),
-            execute: async () => 'Rain',
-          }),
-        },
-      });
-      expect(looped.text).toContain('Rain');
-      const { output } = await generateText({
-        model: languageModel,
-        prompt: 'Someone',
-        output: Output.object({ schema: z.object({ age: z.number() }) }),
-      });
-      expect(output.age).toBeNumber();
-    }
   });
 
   test('both packages of LangChain get whole and streamed answers, and tool calls', async () => {

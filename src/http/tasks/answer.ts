@@ -50,6 +50,8 @@ export function taskRecord(view: TaskView, link: Link): object {
   return {
     id: view.id,
     task_id: view.id,
+    // Clients of xAI's API read this member.
+    ...(view.scene === 'video' ? { request_id: view.id } : {}),
     poll_url: pollUrl(view),
     status: view.status,
     created: view.created,

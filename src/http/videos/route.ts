@@ -1,6 +1,7 @@
 import type { Handler } from '../endpoint.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { withPlainUrls } from './xai.ts';
 
 /** Enough for two inline images of the largest size in Base64, and the other parameters. */
 const MAX_VIDEO_BODY_BYTES = 64 * 1024 * 1024;
@@ -11,5 +12,6 @@ export function createVideo(deps: GenerationRouteDeps): Handler {
     scene: 'video',
     path: '/v1/videos/generations',
     max_body_bytes: MAX_VIDEO_BODY_BYTES,
+    complete: (_request, _key, body) => withPlainUrls(body),
   });
 }

@@ -5,6 +5,9 @@ import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { Mp4Measures } from '../../storage/mp4.ts';
 import type { Caller } from '../call.ts';
 
+/** The id of each task begins so. */
+export const TASK_ID_PREFIX = 'weir_';
+
 /** One result of a task. */
 export interface StoredOutput {
   readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';

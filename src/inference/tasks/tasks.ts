@@ -19,13 +19,19 @@ import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
-import type { CreateTask, TaskPort, TaskView, TaskWatch, WatchRequest } from './port.ts';
+import {
+  type CreateTask,
+  TASK_ID_PREFIX,
+  type TaskPort,
+  type TaskView,
+  type TaskWatch,
+  type WatchRequest,
+} from './port.ts';
 import type { RunningSubmissions } from './running.ts';
 import { TaskWatches } from './task-watches.ts';
 import { refuseUnsent } from './unsent.ts';
 import { viewOf } from './view.ts';
 
-const ID_PREFIX = 'weir_';
 /**
  * A hold expires this long after its task's deadline. This is only a safeguard: the end of the task
  * settles or releases the hold much earlier.
@@ -106,7 +112,7 @@ export class Tasks implements TaskPort {
       key.organization_id,
     );
     refuseUnsent(this.deps.channels.serving(model.id), model.id, input);
-    const id = `${ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
+    const id = `${TASK_ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
     const amount = estimateGeneration(model, input);
     const idempotency = idempotencyOf(request, id);

@@ -66,6 +66,13 @@ export interface Count {
   output: number;
   /** Web searches of the provider. */
   searches?: number;
+  /** The price, if the client knows it. */
+  usd?: number;
+}
+
+/** The provider's prices of a model's input and output, USD per million tokens. */
+export function usdOf(model: Model): readonly [input: number, output: number] {
+  return MODELS[model].usd;
 }
 
 /** Fails unless the client, the ledger and the provider's books count the same, at the provider's price. */
@@ -73,7 +80,7 @@ export async function expectSameBill(
   { database, simulator }: Stand,
   key_id: string,
   model: Model,
-  { searches = 0, ...counted }: Count,
+  { searches = 0, usd, ...counted }: Count,
 ): Promise<void> {
   const { totals, calls } = await simulator.closedBooks({ account: channelOf(model) });
   expect(calls.map(({ outcome }) => outcome)).toEqual(calls.map(() => 'whole'));
@@ -84,9 +91,10 @@ export async function expectSameBill(
     select count(*)::int4 as calls, sum(input_tokens)::int4 as input,
       sum(output_tokens)::int4 as output, sum(charged_nano_usd)::int8 as nano
     from usage_line where key_id = ${key_id}`;
-  const [input_usd, output_usd] = MODELS[model].usd;
+  const [input_usd, output_usd] = usdOf(model);
   const tokens_nano = (counted.input * input_usd + counted.output * output_usd) * 1_000;
   const nano = Math.round(tokens_nano + searches * SEARCH_NANO_USD);
   expect(row).toEqual({ calls: calls.length, ...counted, nano });
+  if (usd !== undefined) expect(Math.round(usd * 1e9)).toBe(nano);
   expect(await findMoneyFaults(database.sql)).toEqual([]);
 }

@@ -9,7 +9,7 @@ export const OPENCODE = ['opencode-ai', '1.18.33', { trusted: ['opencode-ai'] }]
 const RUN_TIMEOUT_MS = 150_000;
 
 /** The AI SDK's packages in opencode, and where each expects its API below Weir. */
-export const PACKAGES = {
+const PACKAGES = {
   '@ai-sdk/openai': '/v1',
   '@ai-sdk/openai-compatible': '/v1',
   '@ai-sdk/anthropic': '/v1',

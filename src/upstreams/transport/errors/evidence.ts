@@ -133,12 +133,15 @@ function parsed(text: string): unknown {
   }
 }
 
+/** A proxy in Python writes `None` where there is no parameter. */
+const NOTHING = /^(?:none|null|undefined)?$/i;
+
 /** `param` of OpenAI; `loc` of FastAPI, without its first step; `field` of Google's BadRequest. */
 function paramIn({ param, loc, field, path }: Record<string, unknown>): string | null {
-  if (typeof param === 'string' && param !== '') return param;
+  if (typeof param === 'string' && !NOTHING.test(param)) return param;
   if (Array.isArray(loc))
     return loc.filter((step) => !PLACES.includes(String(step))).join('.') || null;
-  if (typeof field === 'string' && field !== '') return field;
+  if (typeof field === 'string' && !NOTHING.test(field)) return field;
   // Zod's issues (Runway docs: Errors).
   if (Array.isArray(path) && path.length > 0) return path.join('.');
   return null;

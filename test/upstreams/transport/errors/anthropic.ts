@@ -183,7 +183,20 @@ export const ANTHROPIC_ERRORS: VendorErrors = {
     sent(409, 'caller', claude('conflict_error', 'The resource was changed.'), DOCS),
     sent(400, 'caller', invalid("input exceeds the model's context window"), tooLong),
     sent(400, 'caller', invalid('max_tokens: Field required')),
-    sent(400, 'caller', invalid('context_management: Extra inputs are not permitted')),
+    sent(400, 'caller', invalid('context_management: Extra inputs are not permitted'), code(14135)),
+    // LiteLLM writes `None` where it knows no type and no parameter. That names no parameter.
+    sent(
+      400,
+      'unclear',
+      {
+        error: {
+          message:
+            '{"message":"context_management: Extra inputs are not permitted"}. Received Model Group=bedrock-sonnet-4.5\\nAvailable Model Group Fallbacks=None',
+          ...{ type: 'None', param: 'None', code: '400' },
+        },
+      },
+      code(49548),
+    ),
     sent(
       503,
       'overload',

@@ -229,7 +229,15 @@ export const BEDROCK_ERRORS: VendorErrors = {
       },
       validation('aws-samples/sample-connector-for-bedrock#87'),
     ),
-    sent(400, 'caller', { message: 'messages.0.role: Input should be user' }, validation()),
+    sent(
+      400,
+      'caller',
+      {
+        message:
+          'The model returned the following errors: reasoning: Extra inputs are not permitted',
+      },
+      validation('BerriAI/litellm#13609'),
+    ),
     sent(
       400,
       'caller',

@@ -179,9 +179,19 @@ export const OPENAI_ERRORS: VendorErrors = {
       500,
       'broken',
       openai(
-        'The server had an error while processing your request. Sorry about that!',
+        'The server experienced an error while processing your request. Sorry about that! You can retry your request, or contact us through our help center at help.openai.com if the error persists.',
         'server_error',
       ),
+      { source: 'acheong08/ChatGPT#607' },
+    ),
+    sent(
+      503,
+      'overload',
+      openai(
+        'That model is currently overloaded with other requests. You can retry your request, or contact us through our help center at help.openai.com if the error persists. (Please include the request ID 500d9fff2057e4af93a280f67002c342 in your message.)',
+        'server_error',
+      ),
+      { source: 'ikechan8370/chatgpt-plugin#125' },
     ),
     sent(
       404,

@@ -67,8 +67,8 @@ const unknownCode = fc
   .filter((code) => !known.has(code) && !code.split('_').some((part) => known.has(part)));
 const unknownBody = fc.oneof(
   fc
-    .tuple(unknownCode, unknownCode)
-    .map(([code, type]) => ({ error: { code, type, message: 'No.' } })),
+    .tuple(unknownCode, unknownCode, fc.constantFrom(undefined, null, '', 'None', 'null'))
+    .map(([code, type, param]) => ({ error: { code, type, param, message: 'No.' } })),
   unknownCode.map((code) => ({ code, message: 'No.' })),
   unknownCode.map((status) => ({ detail: { status, message: 'No.' } })),
   fc.constantFrom(

@@ -1,7 +1,8 @@
 import { ANTHROPIC_ERRORS } from './anthropic.ts';
 import { ANTHROPIC_CODES } from './anthropic-codes.ts';
 import { AZURE_ERRORS } from './azure.ts';
-import { BEDROCK_ERRORS, BEDROCK_TYPES } from './bedrock.ts';
+import { BEDROCK_ERRORS } from './bedrock.ts';
+import { BEDROCK_TYPES } from './bedrock-types.ts';
 import { CHINESE_ERRORS } from './chinese.ts';
 import { COMPATIBLE_ERRORS } from './compatible.ts';
 import { COMPATIBLE_MORE_ERRORS } from './compatible-more.ts';

@@ -1,39 +1,14 @@
-import type { Fault } from '../../../../src/errors/fault.ts';
 import { sent, type VendorErrors } from './payload.ts';
 
 const tooLong = { error_id: 'context_length_exceeded' } as const;
 const AWS = 'http://internal.amazon.com/coral/com.amazon.bedrock/';
 /** The header that names the error's type, and where the error stands. */
-const aws = (type: string, source?: string) => ({
+export const aws = (type: string, source?: string) => ({
   headers: { 'x-amzn-errortype': `${type}:${AWS}` },
   ...(source ? { source } : {}),
 });
 const code = (issue: number) => `anthropics/claude-code#${issue}`;
 const validation = (source?: string) => aws('ValidationException', source);
-
-const SDK = '@aws-sdk/client-bedrock-runtime@3.1164.0 dist-es/schemas/schemas_0.js';
-/** An error as the vendor's SDK declares it: its type and its status. */
-const declared = (status: number, fault: Fault, type: string) =>
-  sent(status, fault, { message: 'Refused.' }, aws(type, SDK));
-
-/** Every type of error that the vendor's SDK declares. */
-export const BEDROCK_TYPES: VendorErrors = {
-  vendor: 'AWS Bedrock',
-  payloads: [
-    declared(403, 'account', 'AccessDeniedException'),
-    declared(400, 'caller', 'ConflictException'),
-    declared(500, 'broken', 'InternalServerException'),
-    declared(424, 'broken', 'ModelErrorException'),
-    declared(429, 'overload', 'ModelNotReadyException'),
-    declared(424, 'broken', 'ModelStreamErrorException'),
-    declared(408, 'broken', 'ModelTimeoutException'),
-    declared(404, 'broken', 'ResourceNotFoundException'),
-    declared(400, 'throttle', 'ServiceQuotaExceededException'),
-    declared(503, 'overload', 'ServiceUnavailableException'),
-    declared(429, 'throttle', 'ThrottlingException'),
-    declared(400, 'caller', 'ValidationException'),
-  ],
-};
 
 export const BEDROCK_ERRORS: VendorErrors = {
   vendor: 'AWS Bedrock',

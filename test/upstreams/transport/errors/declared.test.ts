@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { ROOT } from '../../../house/sources.ts';
 import { ANTHROPIC_CODES } from './anthropic-codes.ts';
-import { BEDROCK_TYPES } from './bedrock.ts';
+import { BEDROCK_TYPES } from './bedrock-types.ts';
 
 const ANTHROPIC = join(ROOT, 'node_modules/@anthropic-ai/sdk/resources');
 const AWS = join(ROOT, 'node_modules/@aws-sdk/client-bedrock-runtime/dist-es/schemas/schemas_0.js');

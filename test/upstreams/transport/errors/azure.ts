@@ -100,14 +100,15 @@ export const AZURE_ERRORS: VendorErrors = {
       ),
       { source: 'OpenBMB/AgentVerse#140' },
     ),
-    sent(404, 'unclear', azure('404', 'Resource not found')),
+    sent(404, 'unclear', azure('404', 'Resource not found'), { source: 'rusiaaman/chat.md#2' }),
     sent(
       400,
       'broken',
       azure(
         'OperationNotSupported',
-        'The chatCompletion operation does not work with the specified model, text-embedding-3-small.',
+        'The chatCompletion operation does not work with the specified model, gpt-4o-mini. Please choose different model and try again. You can learn more about which models can be used with each operation here: https://go.microsoft.com/fwlink/?linkid=2197993.',
       ),
+      { source: 'run-llama/llama_index#16503' },
     ),
     sent(
       429,
@@ -149,7 +150,9 @@ export const AZURE_ERRORS: VendorErrors = {
       'broken',
       azure('InternalServerError', 'The server had an error while processing your request.'),
     ),
-    sent(408, 'broken', azure('Timeout', 'The operation was timeout.')),
+    sent(408, 'broken', azure('Timeout', 'The operation was timeout.'), {
+      source: 'langgenius/dify-official-plugins#2199',
+    }),
     sent(400, 'broken', azure('UnavailableModel', 'Unavailable model: gpt-4.')),
   ],
 };

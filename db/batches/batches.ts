@@ -80,9 +80,10 @@ export async function insertBatch(
   batch: { id: string; organization_id: string; key_id: string; headers: object },
 ): Promise<void> {
   await sql`
-    insert into message_batch (id, organization_id, key_id, headers, created_at, expires_at)
+    insert into message_batch (id, organization_id, key_id, headers, charged_nano_usd, created_at,
+      expires_at)
     values (${batch.id}, ${batch.organization_id}, ${batch.key_id},
-      ${sql.json(batch.headers as never)}, weir_now(),
+      ${sql.json(batch.headers as never)}, 0, weir_now(),
       weir_now() + ${BATCH_LIFE_HOURS} * interval '1 hour')`;
 }
 

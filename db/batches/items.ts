@@ -114,8 +114,9 @@ export async function draftItem(
 }
 
 /**
- * Ends an item. An item that has ended stays unchanged. If `error` is given, it becomes the item's
- * answer. Otherwise the item keeps the answer that `draftItem` stored.
+ * Ends an item, and counts its result and its charge in the row of the batch. An item that has ended
+ * stays unchanged. If `error` is given, it becomes the item's answer. Otherwise the item keeps the
+ * answer that `draftItem` stored.
  */
 export async function endItem(
   sql: Sql,
@@ -124,9 +125,19 @@ export async function endItem(
   error?: string,
 ): Promise<void> {
   await sql`
-    update batch_item set result = ${result}, answer = coalesce(${error ?? null}, answer),
-      draft = null, params = ''
-    where batch_id = ${batch_id} and position = ${position} and result is null`;
+    with ended as (
+      update batch_item set result = ${result}, answer = coalesce(${error ?? null}, answer),
+        draft = null, params = ''
+      where batch_id = ${batch_id} and position = ${position} and result is null
+      returning request_id
+    )
+    update message_batch set
+      succeeded = succeeded + ${result === 'succeeded' ? 1 : 0},
+      errored = errored + ${result === 'errored' ? 1 : 0},
+      charged_nano_usd = message_batch.charged_nano_usd + coalesce(
+        (select usage_line.charged_nano_usd from usage_line
+          where usage_line.id = ended.request_id), 0)
+    from ended where message_batch.id = ${batch_id}`;
 }
 
 /** Postpones the next attempt of an item by `delay_ms`. */
@@ -143,7 +154,8 @@ export async function postponeItem(
 
 /**
  * Ends all items that have not ended, with `result`. Returns how many items of the batch have each
- * result. A second call changes nothing.
+ * result. Also counts the items and their charges in the row of the batch again, because a replica
+ * of an earlier version of Weir does not count them. A second call changes nothing.
  */
 export async function endRemainingItems(
   sql: Sql,
@@ -160,6 +172,13 @@ export async function endRemainingItems(
       (count(*) filter (where result = 'canceled'))::int4 as canceled,
       (count(*) filter (where result = 'expired'))::int4 as expired
     from batch_item where batch_id = ${batch_id}`;
+  await sql`
+    update message_batch set succeeded = ${counts?.succeeded ?? 0}, errored = ${counts?.errored ?? 0},
+      charged_nano_usd = (
+        select coalesce(sum(usage_line.charged_nano_usd), 0) from batch_item
+          join usage_line on usage_line.id = batch_item.request_id
+        where batch_item.batch_id = ${batch_id})
+    where id = ${batch_id}`;
   return counts as BatchCounts;
 }
 

@@ -1,6 +1,16 @@
 /** Message batches: many calls of one client that run in the background. */
 import { sql } from 'drizzle-orm';
-import { check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 import { apiKey, organization } from '../schema.ts';
 
@@ -24,6 +34,11 @@ export const messageBatch = pgTable(
     total: integer('total').notNull().default(0),
     /** How many items have each result; null until the batch has ended. */
     counts: jsonb('counts'),
+    /** How many items have succeeded and failed so far. */
+    succeeded: integer('succeeded').notNull().default(0),
+    errored: integer('errored').notNull().default(0),
+    /** The charges of the ended items so far, nano-USD; null = not recorded. */
+    charged_nano_usd: bigint('charged_nano_usd', { mode: 'number' }),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
     expires_at: instant('expires_at').notNull(),
     cancel_initiated_at: instant('cancel_initiated_at'),
@@ -33,6 +48,15 @@ export const messageBatch = pgTable(
   },
   (table) => [
     index('message_batch_by_organization').on(table.organization_id, table.id),
+    // Each list of batches is read in the order of one of these indexes.
+    index('message_batch_by_time').on(table.organization_id, table.created_at, table.id),
+    index('message_batch_by_status').on(
+      table.organization_id,
+      table.status,
+      table.created_at,
+      table.id,
+    ),
+    index('message_batch_by_key').on(table.key_id, table.created_at, table.id),
     index('message_batch_by_end').on(table.ended_at).where(sql`archived_at is null`),
     check(
       'an_ended_batch_is_counted',

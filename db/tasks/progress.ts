@@ -4,14 +4,30 @@ import type { TaskStatus } from './rows.ts';
 
 /**
  * Records and commits a submission. The caller may send the submission only if this returns true
- * (P10). Returns false if the task has ended, or if an earlier submission was not cleared: the
- * upstream accepted it, or its outcome is unknown.
+ * (P10). Returns false if the task has ended, if the organization requested to cancel it, or if an
+ * earlier submission was not cleared: the upstream accepted it, or its outcome is unknown.
  */
 export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
     update task set channel_id = ${channel_id}, submitted_at = weir_now(), attempts = attempts + 1
-    where id = ${id} and submitted_at is null and status in ('pending', 'processing') returning 1`;
+    where id = ${id} and submitted_at is null and cancel_requested_at is null
+      and status in ('pending', 'processing') returning 1`;
   return rows.length === 1;
+}
+
+/**
+ * Records that the organization requested to cancel its task. After this is committed, no submission
+ * of the task begins (`beginSubmission`). A second request changes nothing.
+ */
+export async function recordCancelRequest(
+  tx: TransactionSql,
+  id: string,
+  organization_id: string,
+): Promise<void> {
+  await tx`
+    update task set cancel_requested_at = coalesce(cancel_requested_at, weir_now())
+    where id = ${id} and organization_id = ${organization_id}
+      and status in ('pending', 'processing')`;
 }
 
 /** Records that the upstream did not accept the submission, so another submission may be sent. */
@@ -100,8 +116,9 @@ export async function projectTasks(
   const moved = await tx<{ id: string; status: TaskStatus }[]>`
     update task set status = input.status, billing_id = input.billing_id,
       error_code = input.error_code,
-      error_message = case when input.status = 'failed'
-        then coalesce(task.error_message, input.error_message) end,
+      error_message = case when input.status <> 'failed' then null
+        when input.error_code = 'request_cancelled' then input.error_message
+        else coalesce(task.error_message, input.error_message) end,
       ended_at = case when input.status in ('completed', 'failed') then weir_now() end,
       input = case when input.status in ('pending', 'processing') then task.input end
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(

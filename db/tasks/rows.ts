@@ -59,6 +59,8 @@ export interface TaskWorkRow {
    * not accept the latest one.
    */
   submitted_ms_ago: number | null;
+  /** True if the organization requested to cancel the task. */
+  cancel_requested: boolean;
   job: JsonValue;
   produced: JsonValue;
   outputs: JsonValue;
@@ -127,7 +129,7 @@ export async function findTaskWorks(
       case when ${withInput} then input end as input, hold_id,
       hold_nano_usd, submission_key, channel_id,
       (extract(epoch from weir_now() - submitted_at) * 1000)::int8 as submitted_ms_ago,
-      job, produced, outputs, webhook_url,
+      cancel_requested_at is not null as cancel_requested, job, produced, outputs, webhook_url,
       (extract(epoch from deadline_at - weir_now()) * 1000)::int8 as ms_left
     from task where id = any(${ids}::text[])`;
   return new Map(rows.map((row) => [row.id, row]));

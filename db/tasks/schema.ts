@@ -65,6 +65,8 @@ export const task = pgTable(
     /** The usage line of the charge. */
     billing_id: uuid('billing_id'),
     webhook_url: text('webhook_url'),
+    /** When the organization requested to cancel the task; null = never. */
+    cancel_requested_at: instant('cancel_requested_at'),
     deadline_at: instant('deadline_at').notNull(),
     created_at: instant('created_at').notNull().default(sql`now()`),
     ended_at: instant('ended_at'),
@@ -73,7 +75,14 @@ export const task = pgTable(
     index('task_running_by_channel')
       .on(table.channel_id)
       .where(sql`${table.status} in ('pending', 'processing')`),
-    index('task_by_organization').on(table.organization_id, table.created_at),
+    // Each list of tasks is read in the order of one of these indexes.
+    index('task_by_organization').on(table.organization_id, table.created_at, table.id),
+    index('task_by_status').on(table.organization_id, table.status, table.created_at, table.id),
+    index('task_by_model').on(table.organization_id, table.model, table.created_at, table.id),
+    index('task_by_scene').on(table.organization_id, table.scene, table.created_at, table.id),
+    index('task_by_key').on(table.key_id, table.created_at, table.id),
+    index('task_by_time').on(table.created_at, table.id),
+    index('task_by_channel').on(table.channel_id, table.created_at, table.id),
     check(
       'only_a_completed_task_is_charged',
       sql`(${table.status} = 'completed') = (${table.billing_id} is not null)`,

@@ -42,6 +42,7 @@ export async function findDelivery(sql: Sql, task_id: string): Promise<Delivery 
 export interface DeliveryChange {
   task_id: string;
   status: DeliveryStatus;
+  /** The attempts of this machine. Those of earlier machines of the webhook come in addition. */
   attempts: number;
   last_status: number | null;
 }
@@ -53,23 +54,13 @@ export async function writeDeliveries(
 ): Promise<void> {
   if (changes.length === 0) return;
   await tx`
-    update webhook_delivery set status = input.status, attempts = input.attempts,
-      last_status = input.last_status,
+    update webhook_delivery set status = input.status,
+      attempts = earlier_attempts + input.attempts,
+      last_status = coalesce(input.last_status, webhook_delivery.last_status),
       ended_at = case when input.status = 'pending' then null else weir_now() end
     from json_to_recordset(${JSON.stringify(changes)}::text::json) as input(
       task_id text, status text, attempts int, last_status int)
     where webhook_delivery.task_id = input.task_id`;
-}
-
-/** Returns the webhooks of an organization, the newest first. */
-export function listDeliveries(
-  sql: Sql,
-  organization_id: string,
-  page: { limit: number; offset: number },
-): Promise<Delivery[]> {
-  return sql<Delivery[]>`
-    select * from webhook_delivery where organization_id = ${organization_id}
-    order by created_at desc, task_id limit ${page.limit} offset ${page.offset}`;
 }
 
 /**

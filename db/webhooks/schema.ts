@@ -34,11 +34,28 @@ export const webhookDelivery = pgTable(
     attempts: integer('attempts').notNull().default(0),
     /** The HTTP status of the last attempt; 0 = the receiver sent no response. */
     last_status: integer('last_status'),
+    /**
+     * How often the organization requested to send the webhook again. Each request has an actor of
+     * its own (`deliveryActor`).
+     */
+    redeliveries: integer('redeliveries').notNull().default(0),
+    /** The attempts of the actors before the present one. `attempts` includes them. */
+    earlier_attempts: integer('earlier_attempts').notNull().default(0),
     created_at: instant('created_at').notNull().default(sql`now()`),
     ended_at: instant('ended_at'),
   },
   (table) => [
-    index('webhook_delivery_by_organization').on(table.organization_id, table.created_at),
+    index('webhook_delivery_by_organization').on(
+      table.organization_id,
+      table.created_at,
+      table.task_id,
+    ),
+    index('webhook_delivery_by_status').on(
+      table.organization_id,
+      table.status,
+      table.created_at,
+      table.task_id,
+    ),
     check('webhook_attempts_never_negative', sql`${table.attempts} >= 0`),
   ],
 );

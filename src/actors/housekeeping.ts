@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
+import { deleteOldTransitions } from '../../db/channels/transitions.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
 import { deleteExpiredCalls, dropUnwantedBodies } from '../../db/repeats/kept-answers.ts';
@@ -16,6 +17,7 @@ export const KEEP_IDEMPOTENCY_KEYS_MS = 7 * 24 * 3_600_000;
 const KEEP_RESPONSES_DAYS = 30;
 const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
+const TRANSITIONS_A_SWEEP = 5_000;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
 /**
@@ -27,6 +29,8 @@ const UNOPENED_HOURS = 1;
 export interface HousekeepingDeps {
   sql: Sql;
   clock: Clock;
+  /** How many days the history of circuits is kept. */
+  circuit_days: number;
   onError: (error: unknown) => void;
 }
 
@@ -53,13 +57,14 @@ export class Housekeeping {
 
   /** Deletes a bounded number of rows of each table. The next sweep deletes more. */
   async sweep(): Promise<void> {
-    const { sql, clock } = this.deps;
+    const { sql, clock, circuit_days } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteExpiredCalls(sql);
     await dropUnwantedBodies(sql);
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
+    await deleteOldTransitions(sql, circuit_days, TRANSITIONS_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopenedBatches(sql, UNOPENED_HOURS);
   }

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import type { Orm } from '../../db/client.ts';
+import type { Orm, Sql } from '../../db/client.ts';
 import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
@@ -17,11 +17,13 @@ import { geminiModels } from './gemini/route.ts';
 import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
 import { getBalance } from './management/balance.ts';
+import { ManagedBatches } from './management/batches.ts';
+import { WebhookDeliveries } from './management/deliveries.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
 import { getOrganization, updateOrganization } from './management/organization.ts';
+import { ManagedTasks } from './management/tasks.ts';
 import {
   getWebhookSecret,
-  listWebhookDeliveries,
   rotateWebhookSecret,
   type WebhookRouteDeps,
 } from './management/webhooks.ts';
@@ -32,7 +34,10 @@ import { type MetricsDeps, metrics } from './metrics.ts';
 import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
 import { notOffered, refuseUnknownPath } from './not-offered.ts';
+import { getBooks } from './operator/books.ts';
 import { OperatorChannels, type OperatorParts } from './operator/channels.ts';
+import { getCircuitHistory } from './operator/circuit-history.ts';
+import { listOperatorTasks } from './operator/tasks.ts';
 import { rerank } from './rerank/route.ts';
 import {
   cancelResponse,
@@ -65,6 +70,8 @@ export interface AppDeps
   generation?: GenerationRouteDeps['generation'];
   /** Message batches. Missing if this process serves no batches. */
   batches?: BatchRouteDeps['batches'];
+  /** The database of the lists of the management routes. Missing if this process serves no lists. */
+  lists?: () => Sql;
   /** The origin of URLs in responses (WEIR_PUBLIC_URL). If missing, the origin of each request. */
   public_url?: string | undefined;
   /**
@@ -146,6 +153,7 @@ function routes(deps: AppDeps): Route[] {
       families: { POST: 'gemini' },
     },
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/management/balance', { GET: getBalance(deps) }),
     openai('/v1/management/organization', {
       GET: getOrganization(deps),
@@ -155,7 +163,6 @@ function routes(deps: AppDeps): Route[] {
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
     openai('/v1/management/webhook-secret', { GET: getWebhookSecret(deps) }),
     openai('/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(deps) }),
-    openai('/v1/management/webhook-deliveries', { GET: listWebhookDeliveries(deps) }),
   ];
 }
 
@@ -180,6 +187,24 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/images/:id', { GET: image }],
     ['/v1/videos/:id', { GET: getXaiVideo(deps) }],
     ['/v1/music/generations/:id', { GET: getTask(deps, ['music']) }],
+  ];
+}
+
+/** The routes that list and change tasks, batches and webhooks of an organization. */
+function managementRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
+  const lists = app.lists ?? notServedHere;
+  const tasks = new ManagedTasks({ ...app, lists, generation: app.generation ?? notServedHere });
+  const batches = new ManagedBatches({ ...app, lists, batches: app.batches ?? notServedHere });
+  const deliveries = new WebhookDeliveries(app);
+  return [
+    ['/v1/management/tasks', { GET: tasks.list }],
+    ['/v1/management/tasks/:id', { GET: tasks.get }],
+    ['/v1/management/tasks/:id/cancel', { POST: tasks.cancel }],
+    ['/v1/management/batches', { GET: batches.list }],
+    ['/v1/management/batches/:id', { GET: batches.get }],
+    ['/v1/management/batches/:id/cancel', { POST: batches.cancel }],
+    ['/v1/management/webhook-deliveries', { GET: deliveries.list }],
+    ['/v1/management/webhook-deliveries/:id/redeliver', { POST: deliveries.redeliver }],
   ];
 }
 
@@ -209,11 +234,10 @@ function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']]
 }
 
 function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
-  const { operator } = app;
-  const channels = new OperatorChannels({
-    authentication: app.authentication,
-    operator: () => operator ?? notServedHere(),
-  });
+  const { authentication, generation = notServedHere } = app;
+  const operator = () => app.operator ?? notServedHere();
+  const deps = { authentication, operator, generation };
+  const channels = new OperatorChannels(deps);
   const channel = '/v1/operator/channels/:id';
   return [
     ['/v1/operator/channels', { GET: channels.list }],
@@ -222,6 +246,9 @@ function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']]
     [`${channel}/enable`, { POST: channels.enable }],
     [`${channel}/disable`, { POST: channels.disable }],
     [`${channel}/drain`, { POST: channels.drain }],
+    [`${channel}/circuit-history`, { GET: getCircuitHistory(deps) }],
+    ['/v1/operator/books', { GET: getBooks(deps) }],
+    ['/v1/operator/tasks', { GET: listOperatorTasks(deps) }],
   ];
 }
 

@@ -40,6 +40,8 @@ export interface TaskContext {
    * or the task was canceled. Null = the task goes on.
    */
   ending: string | null;
+  /** True if the organization requested to cancel the task. */
+  cancel_requested: boolean;
   error_code: string | null;
   billing_id: string | null;
   /**
@@ -99,7 +101,10 @@ export type TaskEvent =
   | { type: 'CANCELLED' }
   | { type: 'ANNOUNCED' }
   | { type: 'DEADLINE' }
+  /** The client of an inline call left. */
   | { type: 'CANCEL' }
+  /** The organization requested to cancel the task. */
+  | { type: 'CANCEL_REQUESTED' }
   | { type: 'RETRY' }
   | { type: 'POLL' }
   | { type: 'ASK' };
@@ -127,6 +132,17 @@ export const timerParams = (name: string, delay_ms: number, type: TaskEvent['typ
   delay_ms,
   event: { type },
 });
+
+/**
+ * Returns the error code of a task that failed with `error_code`. A job that was canceled by request
+ * fails at its upstream without another reason.
+ */
+export function failureCode(
+  { cancel_requested }: Pick<TaskContext, 'cancel_requested'>,
+  error_code: string,
+): string {
+  return cancel_requested && error_code === 'upstream_error' ? 'request_cancelled' : error_code;
+}
 
 /** Returns the larger of two percentages; null = not known. */
 export function laterProgress(known: number | null, reported: number | null): number | null {

@@ -2,6 +2,7 @@ import { assign, enqueueActions, setup } from 'xstate';
 
 import {
   delayAfterMs,
+  failureCode,
   laterProgress,
   MAX_CHANNELS_PER_ROUND,
   MAX_RECOLLECTIONS,
@@ -26,6 +27,11 @@ const actionOf = (type: string, params: object) => ({ type, params }) as never;
  * If the deadline passes, or if the client leaves or cancels, a running effect is not interrupted.
  * The outcome of the effect decides how the task ends (P3, P10). So a result that exists when the
  * deadline passes is delivered and charged.
+ *
+ * `CANCEL` means that the client of an inline call left, so nobody will read a result: the job is
+ * canceled, and the money is released at once. `CANCEL_REQUESTED` means that the organization no
+ * longer wants the task. If no upstream can have it, it ends and its money is released. Otherwise
+ * the upstream is requested to cancel its job, and what the upstream then reports decides (P10).
  */
 export const taskMachine = setup({
   types: { context: {} as TaskContext, events: {} as TaskEvent },
@@ -83,6 +89,7 @@ export const taskMachine = setup({
     ),
     nextRound: assign(({ context }) => ({ tried: [], rounds: context.rounds + 1 })),
     recordJob: assign({ has_job: true, polls: 0 }),
+    restartPolls: assign({ polls: 0 }),
     recordProgress: assign({
       progress: ({ context, event }) =>
         event.type === 'PROGRESSED'
@@ -94,9 +101,13 @@ export const taskMachine = setup({
     countRecollection: assign({ recollections: ({ context }) => context.recollections + 1 }),
     markExpired: assign({ ending: ({ context }) => context.ending ?? 'timeout_error' }),
     markCanceled: assign({ ending: ({ context }) => context.ending ?? 'request_cancelled' }),
-    recordEnding: assign({ error_code: ({ context }) => context.ending ?? 'upstream_error' }),
+    recordRequest: assign({ cancel_requested: true }),
+    recordEnding: assign({
+      error_code: ({ context }) => context.ending ?? failureCode(context, 'upstream_error'),
+    }),
     recordError: assign({
-      error_code: ({ event }) => ('error_code' in event ? event.error_code : 'upstream_error'),
+      error_code: ({ context, event }) =>
+        failureCode(context, 'error_code' in event ? event.error_code : 'upstream_error'),
     }),
     recordBilling: assign({
       billing_id: ({ event }) => (event.type === 'SETTLED' ? event.billing_id : null),
@@ -105,6 +116,7 @@ export const taskMachine = setup({
   guards: {
     isNew: ({ context }) => context.rounds === 0 && context.polls === 0,
     isEnding: ({ context }) => context.ending !== null,
+    isUnwanted: ({ context }) => context.cancel_requested,
     isBusy: ({ event }) => event.type === 'SUBMIT_REJECTED' && event.busy,
     mayFailOver: ({ context, event }) =>
       event.type === 'SUBMIT_REJECTED' &&
@@ -136,6 +148,7 @@ export const taskMachine = setup({
     recollections: 0,
     has_job: false,
     ending: null,
+    cancel_requested: false,
     error_code: null,
     billing_id: null,
     progress: null,
@@ -155,6 +168,11 @@ export const taskMachine = setup({
             RETRY: 'submitting',
             DEADLINE: { target: '#task.refunding', actions: ['markExpired', 'recordEnding'] },
             CANCEL: { target: '#task.refunding', actions: ['markCanceled', 'recordEnding'] },
+            // No upstream has the task: each earlier submission was refused.
+            CANCEL_REQUESTED: {
+              target: '#task.refunding',
+              actions: ['recordRequest', 'recordEnding'],
+            },
           },
           exit: { type: 'cancelTimer', params: { name: 'retry' } },
         },
@@ -166,6 +184,11 @@ export const taskMachine = setup({
                 guard: 'isEnding',
                 target: '#task.refunding',
                 actions: ['recordJob', 'recordEnding', { type: 'cancel', params: {} }],
+              },
+              {
+                guard: 'isUnwanted',
+                target: '#task.processing.waiting',
+                actions: ['recordJob', { type: 'cancel', params: {} }, 'waitToPoll'],
               },
               {
                 target: '#task.processing.waiting',
@@ -180,6 +203,7 @@ export const taskMachine = setup({
                 target: '#task.refunding',
                 actions: 'recordEnding',
               },
+              { guard: 'isUnwanted', target: '#task.refunding', actions: 'recordEnding' },
               {
                 guard: 'isBusy',
                 target: 'reserved',
@@ -200,6 +224,7 @@ export const taskMachine = setup({
             ],
             LOST: [
               { guard: 'isEnding', target: '#task.processing.unknown.asking' },
+              { guard: 'isUnwanted', target: '#task.processing.unknown.asking' },
               {
                 target: '#task.processing.unknown.resting',
                 actions: 'waitToLookUp',
@@ -207,6 +232,7 @@ export const taskMachine = setup({
             ],
             DEADLINE: { actions: 'markExpired' },
             CANCEL: { actions: 'markCanceled' },
+            CANCEL_REQUESTED: { actions: 'recordRequest' },
           },
         },
       },
@@ -222,6 +248,15 @@ export const taskMachine = setup({
             CANCEL: {
               target: '#task.refunding',
               actions: ['markCanceled', 'recordEnding', { type: 'cancel', params: {} }],
+            },
+            // The next polls show whether the job has ended. They come as soon as after its start.
+            CANCEL_REQUESTED: {
+              actions: [
+                'recordRequest',
+                'restartPolls',
+                { type: 'cancel', params: {} },
+                'waitToPoll',
+              ],
             },
           },
           exit: { type: 'cancelTimer', params: { name: 'poll' } },
@@ -244,6 +279,9 @@ export const taskMachine = setup({
             UPSTREAM_FAILED: { target: '#task.refunding', actions: 'recordError' },
             DEADLINE: { actions: 'markExpired' },
             CANCEL: { actions: 'markCanceled' },
+            CANCEL_REQUESTED: {
+              actions: ['recordRequest', 'restartPolls', { type: 'cancel', params: {} }],
+            },
           },
         },
         unknown: {
@@ -255,6 +293,11 @@ export const taskMachine = setup({
                 guard: 'isEnding',
                 target: '#task.refunding',
                 actions: ['recordJob', 'recordEnding', { type: 'cancel', params: {} }],
+              },
+              {
+                guard: 'isUnwanted',
+                target: 'waiting',
+                actions: ['recordJob', { type: 'cancel', params: {} }, 'waitToPoll'],
               },
               {
                 target: 'waiting',
@@ -270,6 +313,7 @@ export const taskMachine = setup({
                 ASK: 'asking',
                 DEADLINE: { target: 'asking', actions: 'markExpired' },
                 CANCEL: { target: 'asking', actions: 'markCanceled' },
+                CANCEL_REQUESTED: { target: 'asking', actions: 'recordRequest' },
               },
               exit: { type: 'cancelTimer', params: { name: 'ask' } },
             },
@@ -286,6 +330,7 @@ export const taskMachine = setup({
                 ],
                 DEADLINE: { actions: 'markExpired' },
                 CANCEL: { actions: 'markCanceled' },
+                CANCEL_REQUESTED: { actions: 'recordRequest' },
               },
             },
           },

@@ -19,9 +19,9 @@ export type WebhookEvent =
   | { type: 'DELIVERED'; status: number }
   /**
    * The receiver returned another status, or no response. `final` is true if a retry cannot
-   * succeed.
+   * succeed. `reason` is for people: the machine does not read it.
    */
-  | { type: 'REFUSED'; status: number; final: boolean }
+  | { type: 'REFUSED'; status: number; final: boolean; reason?: string }
   | { type: 'RETRY' };
 
 /**

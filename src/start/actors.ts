@@ -4,6 +4,7 @@ import { Channels } from '../actors/channels/channels.ts';
 import { CircuitHints } from '../actors/channels/circuit-hints.ts';
 import { OutcomeRecorder } from '../actors/channels/outcomes.ts';
 import { RankingCache } from '../actors/channels/ranking.ts';
+import { TransitionRecorder } from '../actors/channels/transition-recorder.ts';
 import { systemClock, systemIdSource } from '../actors/clock.ts';
 import { InspectionFeed } from '../actors/durable/inspection.ts';
 import { Audit } from '../actors/money/audit.ts';
@@ -12,7 +13,9 @@ import { Quotas } from '../actors/money/quotas.ts';
 import { UnownedWatch } from '../actors/money/unowned.ts';
 import { Replica } from '../actors/replica.ts';
 import { WEBHOOK_KIND, webhookKind } from '../actors/webhooks/kind.ts';
+import { Redeliveries } from '../actors/webhooks/redelivery.ts';
 import { WebhookSecrets } from '../actors/webhooks/secrets.ts';
+import type { Environment } from '../config/environment.ts';
 import { Batches } from '../inference/batches/batches.ts';
 import { createItemCall } from '../inference/batches/item-call.ts';
 import { batchKind } from '../inference/batches/kind.ts';
@@ -42,11 +45,12 @@ export async function startActors(
   installation: OpenInstallation,
   generation: Generation,
   bodies: BodyBudget,
-  redis_url: string | undefined,
+  environment: Pick<Environment, 'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS'>,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
+  const { REDIS_URL: redis_url, WEIR_CIRCUIT_HISTORY_DAYS: circuit_days } = environment;
   const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
   const hints = moneyHintsOver(bus);
   const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, hints, onError });
@@ -90,10 +94,20 @@ export async function startActors(
     replica_id: () => replica.id,
     now: systemClock.now,
   });
+  const transitions = new TransitionRecorder({
+    sql: databases.background.sql,
+    clock: systemClock,
+    ids: systemIdSource,
+    replica_id: () => replica.id,
+    onError,
+  });
   const channels = new Channels(
     live.now.channels,
     systemClock,
-    (transition) => circuits.announce(transition),
+    (transition) => {
+      circuits.announce(transition);
+      transitions.record(transition);
+    },
     (channel_id, model, success) => outcomes.record(channel_id, model, success),
     channelEvents(feed),
   );
@@ -163,6 +177,7 @@ export async function startActors(
     ...generation.parts,
     kinds: [webhooks, batchKind(background, batchWorker)],
     bodies,
+    circuit_days,
     async announce(task_id) {
       const delivery = await createDelivery(background, task_id);
       if (!delivery) return;
@@ -221,13 +236,21 @@ export async function startActors(
     }),
     operator: {
       sql: databases.requests.sql,
+      audit,
       channels,
       prober,
       replica_id: () => replica.id,
       announceSwitch: (channel_id: string) => bus.publish('switch', { channel_id }),
       applySwitches: subscriptions.applySwitches,
     },
-    webhooks: { sql: databases.requests.sql, secrets },
+    webhooks: {
+      sql: databases.requests.sql,
+      secrets,
+      redeliveries: new Redeliveries({
+        sql: databases.requests.sql,
+        send: (command) => durable.send(command),
+      }),
+    },
     announceKey: (key_id: string) => bus.publish('key', { key_id }),
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.onKeyChanged(status),
@@ -273,6 +296,11 @@ export async function startActors(
         value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
       },
       {
+        name: 'weir_circuit_changes_dropped_total',
+        help: 'Changes of circuits that are missing in the history, because they could not be stored.',
+        value: transitions.dropped,
+      },
+      {
         name: 'weir_event_streams',
         help: 'Open event streams of tasks on this replica.',
         value: durable.tasks.watches.size,
@@ -309,6 +337,7 @@ export async function startActors(
       stopSums();
       await durable.stop();
       await outcomes.stop();
+      await transitions.stop();
       await quotas.close();
       await lane.drain();
       subscriptions.stop();

@@ -20,6 +20,8 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 /** What `composeTasks` needs. */
 export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
+  /** How many days the history of circuits is kept. */
+  readonly circuit_days: number;
   /** Database connection for the reads that HTTP requests need. */
   readonly requests: Sql;
   /** Database connection for the transactions of durable actors. */
@@ -94,7 +96,12 @@ export function composeTasks(parts: TaskParts): RunningTasks {
   const pollers = { sql: background, clock, actors, replica_id, mayRun, onError };
   const outbox = new Outbox({ ...pollers, random });
   const timers = new Timers(pollers);
-  const housekeeping = new Housekeeping({ sql: background, clock, onError });
+  const housekeeping = new Housekeeping({
+    sql: background,
+    clock,
+    circuit_days: parts.circuit_days,
+    onError,
+  });
   const tasks = new Tasks({
     sql: parts.requests,
     clock,

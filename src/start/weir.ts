@@ -62,14 +62,7 @@ export async function startWeir(
     const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
     const generation = openGeneration(environment, live, key, overrides);
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
-    const actors = await startActors(
-      databases,
-      installation,
-      generation,
-      bodies,
-      environment.REDIS_URL,
-      log,
-    );
+    const actors = await startActors(databases, installation, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
     const repeats = new Repeats({
       sql: databases.requests.sql,
@@ -110,6 +103,7 @@ export async function startWeir(
       repeats: () => repeats,
       responses: () => databases.requests.sql,
       batches: () => actors.batches,
+      lists: () => databases.requests.sql,
       public_url: generation.ports.public_url,
       generation: () => ({ ...generation.ports, tasks: actors.tasks }),
       files: generation.files,

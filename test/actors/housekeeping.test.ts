@@ -29,7 +29,12 @@ test('old ended effects and old requests are deleted; recent and pending ones st
     values ('k', 'o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
   await request('old', KEEP_IDEMPOTENCY_KEYS_MS + 60_000);
   await request('young', KEEP_IDEMPOTENCY_KEYS_MS - 60_000);
-  await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
+  await new Housekeeping({
+    sql,
+    clock: systemClock,
+    circuit_days: 30,
+    onError: () => undefined,
+  }).sweep();
   const effects = await sql`select effect from outbox order by effect`;
   expect(effects.map((row) => row['effect'])).toEqual(['old and pending', 'young and done']);
   const requests = await sql`select idempotency_key from task_request`;
@@ -48,7 +53,12 @@ test('P7: expired calls are deleted, and bodies of organizations that keep no an
   await call('young', 'keeps', '1 minute');
   await call('expired', 'keeps', '-1 minute');
   await call('unwanted', 'not', '1 minute');
-  await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
+  await new Housekeeping({
+    sql,
+    clock: systemClock,
+    circuit_days: 30,
+    onError: () => undefined,
+  }).sweep();
   const rows = await sql`select key_id, state from kept_answer order by key_id`;
   expect(rows.map((row) => ({ ...row }))).toEqual([
     { key_id: 'unwanted', state: 'dropped' },

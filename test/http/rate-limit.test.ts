@@ -191,13 +191,21 @@ describe('429', () => {
     ['GET', '/webhook-secret'],
     ['POST', '/webhook-secret/rotate'],
     ['GET', '/webhook-deliveries'],
+    ['POST', '/webhook-deliveries/x/redeliver'],
+    ['GET', '/tasks'],
+    ['GET', '/tasks/x'],
+    ['POST', '/tasks/x/cancel'],
+    ['GET', '/batches'],
+    ['GET', '/batches/x'],
+    ['POST', '/batches/x/cancel'],
   ];
 
   test('the list above has every management route', () => {
     const source = readFileSync(new URL('../../src/http/app.ts', import.meta.url), 'utf8');
     const paths = [...source.matchAll(/'\/v1\/management(\/[^']+)'/g)].map(([, path]) => path);
-    const listed = MANAGEMENT.map(([, path]) => path.replace('/x', '/:keyId'));
-    expect([...new Set(listed)].sort()).toEqual([...new Set(paths as string[])].sort());
+    const routes = (paths as string[]).map((path) => path.replace(/:\w+/, 'x'));
+    const listed = MANAGEMENT.map(([, path]) => path);
+    expect([...new Set(listed)].sort()).toEqual([...new Set(routes)].sort());
   });
 
   test('a flooded key does not refuse any management route, and the reverse', async () => {

@@ -7,6 +7,7 @@ const ports = (public_url?: string): GenerationPorts => ({
     create: () => Promise.reject(),
     find: () => Promise.reject(),
     watch: () => Promise.reject(),
+    cancel: () => Promise.reject(),
   },
   filePath: (name) => `/v1/files/${name}?signature=s`,
   openFile: async () => undefined,

@@ -49,6 +49,7 @@ export const TASK_EVENTS: TaskEvent[] = [
   { type: 'ANNOUNCED' },
   { type: 'DEADLINE' },
   { type: 'CANCEL' },
+  { type: 'CANCEL_REQUESTED' },
   { type: 'RETRY' },
   { type: 'POLL' },
   { type: 'ASK' },

@@ -128,6 +128,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         return content === undefined ? undefined : { stream: new Blob([content]).stream() };
       },
     }),
+    lists: () => pool.sql,
     announceKey: options.announceKey ?? (() => undefined),
     metrics: () => [],
     metrics_token: options.metrics_token,

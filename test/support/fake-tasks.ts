@@ -45,6 +45,8 @@ export class FakeTasks implements TaskPort {
     };
   }
 
+  async cancel(): Promise<void> {}
+
   keep(view: TaskView, organization_id: string): void {
     this.owned.set(view.id, { organization_id, view });
   }

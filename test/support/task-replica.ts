@@ -166,6 +166,7 @@ async function startReplica(
   const announced: string[] = [];
   const running = composeTasks({
     feed: new InspectionFeed(() => replica.id, systemClock.now),
+    circuit_days: 30,
     announceEvents: options.announceEvents ?? (() => undefined),
     requests: sql,
     durable: sql,

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { Webhook } from 'standardwebhooks';
+import { taskOfDelivery } from '../../../db/actors/delivery-actor.ts';
 import {
   type DeliveryStatus,
   findDelivery,
@@ -52,12 +53,12 @@ export function webhookKind(deps: WebhookDeps): DurableKind {
     effects: { deliver: (_, { actor_id, signal }) => deliver(deps, actor_id, signal) },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,
-    eventOfDeadEffect: () => ({ type: 'REFUSED', status: 0, final: false }) satisfies WebhookEvent,
+    eventOfDeadEffect: () => refused('unsent', 0, false),
     project: (tx, changes) =>
       writeDeliveries(
         tx,
         changes.map(({ id, to_state, snapshot }) => ({
-          task_id: id,
+          task_id: taskOfDelivery(id),
           status: statusOf(to_state),
           ...(snapshot.context as WebhookContext),
         })),
@@ -75,12 +76,13 @@ function statusOf(state: string): DeliveryStatus {
  */
 async function deliver(
   deps: WebhookDeps,
-  task_id: string,
+  actor_id: string,
   signal: AbortSignal,
 ): Promise<WebhookEvent> {
+  const task_id = taskOfDelivery(actor_id);
   const delivery = await findDelivery(deps.sql, task_id);
   const body = delivery && (await deps.payloadOf(task_id, delivery.organization_id));
-  if (!delivery || !body) return { type: 'REFUSED', status: 0, final: true };
+  if (!delivery || !body) return refused('task_missing', 0, true);
   const secret = await deps.secretOf(delivery.organization_id);
   const sentAt = new Date(deps.now());
   // The id is the same for every attempt, so that a receiver recognises a repeated attempt.
@@ -105,8 +107,31 @@ async function deliver(
     const isAccepted = status >= 200 && status < 300;
     return isAccepted
       ? { type: 'DELIVERED', status }
-      : { type: 'REFUSED', status, final: status === GONE };
+      : refused(status === GONE ? 'gone' : 'http_status', status, status === GONE);
   } catch (error) {
-    return { type: 'REFUSED', status: 0, final: error instanceof ForbiddenAddressError };
+    if (error instanceof ForbiddenAddressError) return refused('address_refused', 0, true);
+    return refused(isTimeout(error) ? 'timeout' : 'no_connection', 0, false);
   }
+}
+
+/** Why an attempt failed. Organizations see it, so it names nothing inside of Weir. */
+type RefusalReason =
+  /** The receiver returned 410, so no further attempt follows. */
+  | 'gone'
+  | 'http_status'
+  | 'timeout'
+  | 'no_connection'
+  /** The URL is not on the public internet. */
+  | 'address_refused'
+  /** The task of the webhook was deleted. */
+  | 'task_missing'
+  /** Weir could not make the attempt. */
+  | 'unsent';
+
+function refused(reason: RefusalReason, status: number, final: boolean): WebhookEvent {
+  return { type: 'REFUSED', status, final, reason };
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }

@@ -9,6 +9,7 @@ import {
 import type { ChannelAccount } from '../../actors/channels/account.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
+import type { Audit } from '../../actors/money/audit.ts';
 import type { Fault } from '../../errors/fault.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -27,6 +28,8 @@ const OPERATORS = 'operators';
 /** The parts of this process that the operator routes use. */
 export interface OperatorParts {
   readonly sql: Sql;
+  /** Checks the books. */
+  readonly audit: Pick<Audit, 'runWithin'>;
   readonly channels: Channels;
   readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
   readonly replica_id: () => string;
@@ -168,10 +171,7 @@ export class OperatorChannels {
     const parts = await this.admit(context);
     const account = parts.channels.account(context.params['id'] ?? '');
     if (account) return { account, parts };
-    throw new WeirError('not_found', 'There is no such channel.', {
-      param: 'id',
-      hint: 'Send GET /v1/operator/channels for the list of channels.',
-    });
+    throw channelNotFound();
   }
 
   private async channelResponse(account: ChannelAccount<ChannelActor>): Promise<Response> {
@@ -189,6 +189,14 @@ export class OperatorChannels {
       return { ...channelView(account, switchesById.get(id), tasks), replica: replica_id() };
     });
   }
+}
+
+/** The error of a request for a channel that is not configured. */
+export function channelNotFound(): WeirError {
+  return new WeirError('not_found', 'There is no such channel.', {
+    param: 'id',
+    hint: 'Send GET /v1/operator/channels for the list of channels.',
+  });
 }
 
 async function bodyOf({ request, bytes }: RequestContext): Promise<Record<string, unknown>> {

@@ -18,8 +18,14 @@ const MESSAGES: Partial<Record<TaskErrorCode, string>> = {
   all_channels_failed: 'No provider can serve this model right now.',
 };
 
-/** Returns the message of a failed task whose upstream gave no public message. */
-export function messageFor(code: string): string {
+const CANCELED_MESSAGE = 'The task was canceled before it had a result.';
+
+/**
+ * Returns the message of a failed task whose upstream gave no public message. `cancel_requested` is
+ * true if the organization requested to cancel the task.
+ */
+export function messageFor(code: string, cancel_requested = false): string {
+  if (cancel_requested && code === 'request_cancelled') return CANCELED_MESSAGE;
   return MESSAGES[code as TaskErrorCode] ?? 'The model provider could not complete the generation.';
 }
 

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../db/actors/store.ts';
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
 import type { DurableKind, StateChange, VersionedMachine } from '../../actors/durable/kind.ts';
+import { secondTaskMachine } from '../../machines/earlier/second-task.ts';
 import { firstTaskMachine } from '../../machines/earlier/task.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
@@ -17,9 +18,12 @@ export const TASK_KIND = 'task';
 /** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
 export const versionedTask: VersionedMachine = {
   machine: taskMachine,
-  version: 2,
-  migrate: withProgress,
-  earlier: [{ machine: firstTaskMachine, version: 1 }],
+  version: 3,
+  migrate: withLaterMembers,
+  earlier: [
+    { machine: firstTaskMachine, version: 1 },
+    { machine: secondTaskMachine, version: 2 },
+  ],
 };
 /** Time limit of one effect. It is longer than any upstream call or download of an effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
@@ -57,10 +61,10 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
   };
 }
 
-/** Converts a snapshot of version 1, which had no progress. */
-function withProgress(snapshot: JsonValue): JsonValue {
+/** Converts a snapshot of version 1 (no progress) or version 2 (no request to cancel). */
+function withLaterMembers(snapshot: JsonValue): JsonValue {
   const { value, context } = snapshot as { value: JsonValue; context: object };
-  return { value, context: { progress: null, ...context } };
+  return { value, context: { progress: null, cancel_requested: false, ...context } };
 }
 
 /** Returns the event for an effect whose attempts are used up. */
@@ -81,7 +85,7 @@ function exhaustedEvent(effect: string, random: number): TaskEvent {
 
 function projectionOf({ id, from_state, to_state, snapshot }: StateChange): TaskProjection[] {
   if (publicStatus(from_state) === publicStatus(to_state)) return [];
-  const { error_code, billing_id } = snapshot.context as TaskContext;
+  const { error_code, billing_id, cancel_requested } = snapshot.context as TaskContext;
   // One transaction may change the state several times. The snapshot has the last state, so the
   // status is taken from the snapshot.
   const status = publicStatusOf(snapshot.value);
@@ -91,7 +95,7 @@ function projectionOf({ id, from_state, to_state, snapshot }: StateChange): Task
       id,
       status,
       error_code: failed ? (error_code ?? 'upstream_error') : null,
-      error_message: failed ? messageFor(error_code ?? 'upstream_error') : null,
+      error_message: failed ? messageFor(error_code ?? 'upstream_error', cancel_requested) : null,
       billing_id: status === 'completed' ? billing_id : null,
     },
   ];

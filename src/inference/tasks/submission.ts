@@ -41,7 +41,7 @@ const LATE_REPORT_MS = 15_000;
 const JOB_VISIBLE_MS = 30_000;
 const FIND_TIMEOUT_MS = 30_000;
 
-/** Report for a task whose client left before a result existed. */
+/** Report for a task that nobody wants any more, before an upstream got it. */
 const CANCELLED: SubmissionReport = {
   report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' },
 };
@@ -75,7 +75,7 @@ export class Submission {
     const recorded = this.recordedReport(work);
     if (recorded) return recorded;
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
-    if (this.running.hasClientLeft(work.id)) return CANCELLED;
+    if (work.cancel_requested || this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
     // If no channel gave a permit, all are tried once more with `urgent`. Then degraded channels
@@ -84,7 +84,7 @@ export class Submission {
       for (const route of routes) {
         const permit = route.channel.tryAcquire('job', urgent);
         if (!permit) continue;
-        if (!(await this.recordSubmission(work, permit))) return this.lost();
+        if (!(await this.recordSubmission(work, permit))) return this.unrecorded(work);
         const hasOtherChannel = routes.some(
           (other) => other !== route && other.channel.canAcquire(),
         );
@@ -161,6 +161,12 @@ export class Submission {
     const permit = route.channel.tryAcquire('job', true);
     if (!permit) return this.lost();
     return this.attempt(work, route, permit, context, false, true);
+  }
+
+  /** Returns the report of a submission that was not sent, because it could not be recorded. */
+  private async unrecorded({ id }: TaskWork): Promise<SubmissionReport> {
+    const { cancel_requested, submitted_ms_ago } = workOf(await getTaskWork(this.deps.sql, id));
+    return cancel_requested && submitted_ms_ago === null ? CANCELLED : this.lost();
   }
 
   private async repeat(

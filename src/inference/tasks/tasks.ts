@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
+import { recordCancelRequest } from '../../../db/tasks/progress.ts';
 import {
   type CreateRequest,
   findCreateRequest,
@@ -28,7 +29,7 @@ import {
   type WatchRequest,
 } from './port.ts';
 import type { RunningSubmissions } from './running.ts';
-import { TaskWatches } from './task-watches.ts';
+import { TaskWatches, taskNotFound } from './task-watches.ts';
 import { refuseUnsent } from './unsent.ts';
 import { viewOf } from './view.ts';
 
@@ -37,6 +38,8 @@ import { viewOf } from './view.ts';
  * settles or releases the hold much earlier.
  */
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
+/** How long a request to cancel waits for the end of a task that no upstream has. */
+const RELEASE_WAIT_MS = 2_000;
 const RETURN_HINT =
   'Send the same request with the same Idempotency-Key again. The task continues to run.';
 
@@ -92,6 +95,23 @@ export class Tasks implements TaskPort {
 
   watch(request: WatchRequest): Promise<TaskWatch> {
     return this.watches.watch(request);
+  }
+
+  async cancel(id: string, organization_id: string): Promise<void> {
+    if (!(await this.find(id, organization_id))) throw taskNotFound();
+    const result = await this.deps.send({
+      kind: TASK_KIND,
+      id,
+      event: { type: 'CANCEL_REQUESTED' } satisfies TaskEvent,
+      inTransaction: (tx: TransactionSql) => recordCancelRequest(tx, id, organization_id),
+    });
+    if (result.type === 'not_found') throw taskNotFound();
+    if (result.type !== 'committed') {
+      const message = 'This replica is not ready to serve requests.';
+      throw new WeirError('service_unavailable', message, { retry_after: 2 });
+    }
+    // The money of such a task is released within milliseconds, so the answer can show it.
+    if (result.snapshot.value === 'refunding') await this.waitForRelease(id);
   }
 
   /** Called once for each event that this replica commits, in order. */
@@ -194,7 +214,7 @@ export class Tasks implements TaskPort {
       await waitForEnd(this.deps.watch, id, request.signal);
     } catch (error) {
       if (!request.signal.aborted) throw error;
-      if (request.idempotency_key === undefined) this.cancel(id);
+      if (request.idempotency_key === undefined) this.abandon(id);
       else if (error instanceof ClientDeadlineError)
         throw new ClientDeadlineError(error.message, RETURN_HINT);
       throw error;
@@ -207,7 +227,13 @@ export class Tasks implements TaskPort {
     throw taskError(row?.error_code ?? 'upstream_error', view.error?.message ?? '', retry_after);
   }
 
-  private cancel(id: string): void {
+  private async waitForRelease(id: string): Promise<void> {
+    await waitForEnd(this.deps.watch, id, AbortSignal.timeout(RELEASE_WAIT_MS)).catch(
+      () => undefined,
+    );
+  }
+
+  private abandon(id: string): void {
     this.deps.send({ kind: TASK_KIND, id, event: { type: 'CANCEL' } }).catch(this.deps.onError);
   }
 

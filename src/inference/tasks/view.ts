@@ -32,7 +32,11 @@ export function viewOf(row: TaskViewRow): TaskView {
   };
 }
 
-function errorOf({ error_code, error_message }: TaskViewRow): TaskView['error'] {
+/** Returns the error of a failed task as clients see it. */
+export function errorOf({
+  error_code,
+  error_message,
+}: Pick<TaskViewRow, 'error_code' | 'error_message'>): NonNullable<TaskView['error']> {
   const code = error_code ?? 'upstream_error';
   return {
     code: code in ERRORS ? publicCode(code as ErrorId) : code,
@@ -41,6 +45,6 @@ function errorOf({ error_code, error_message }: TaskViewRow): TaskView['error'] 
 }
 
 /** Returns `txn_` with the usage line's UUID (P15). */
-function billingTransactionId(line_id: string): string {
+export function billingTransactionId(line_id: string): string {
   return `txn_${line_id.replaceAll('-', '')}`;
 }

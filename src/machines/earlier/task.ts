@@ -16,8 +16,8 @@ import {
  */
 const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
-/** Version 1 had no progress. */
-type TaskContext = Omit<CurrentContext, 'progress'>;
+/** Version 1 had no progress, and knew no request to cancel. */
+type TaskContext = Omit<CurrentContext, 'progress' | 'cancel_requested'>;
 
 /**
  * The task machine of version 1. Only replays of events of that version use it. It must not change.

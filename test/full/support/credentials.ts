@@ -101,12 +101,22 @@ export const ROUTES: Route[] = [
   operator('POST', '/v1/operator/channels/nothing/test', 404),
   operator('POST', '/v1/operator/channels/nothing/disable', 404),
   operator('POST', '/v1/operator/channels/nothing/drain', 404),
+  operator('GET', '/v1/operator/channels/openai-main/circuit-history', 200),
+  operator('GET', '/v1/operator/books', 200),
+  operator('GET', '/v1/operator/tasks', 200),
   management('GET', '/v1/management/balance', 200),
   management('GET', '/v1/management/api-keys', 200),
   management('PATCH', '/v1/management/api-keys/{key}', 400),
   management('PATCH', '/v1/management/api-keys/nothing', 400),
   management('GET', '/v1/management/webhook-secret', 200),
   management('GET', '/v1/management/webhook-deliveries', 200),
+  management('POST', '/v1/management/webhook-deliveries/nothing/redeliver', 404),
+  management('GET', '/v1/management/tasks', 200),
+  management('GET', '/v1/management/tasks/{task}', 200, 404),
+  management('POST', '/v1/management/tasks/nothing/cancel', 404),
+  management('GET', '/v1/management/batches', 200),
+  management('GET', '/v1/management/batches/{batch}', 200, 404),
+  management('POST', '/v1/management/batches/nothing/cancel', 404),
 ];
 
 type KeyName = 'active' | 'revoked' | 'expired' | 'inactive' | 'suspended' | 'stranger';

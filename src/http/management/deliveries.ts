@@ -1,0 +1,138 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import {
+  type DeliveryAttempt,
+  type DeliveryListRow,
+  findListedDelivery,
+  listDeliveries,
+  readAttempts,
+} from '../../../db/webhooks/list.ts';
+import { MAX_REDELIVERIES } from '../../actors/webhooks/redelivery.ts';
+import { validator } from '../../errors/validate.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import { type Handler, json } from '../endpoint.ts';
+import { admitManager, type ManagementDeps } from './keys.ts';
+import {
+  choiceParameter,
+  listAnswer,
+  listSchema,
+  nameParameter,
+  PAGE_PARAMETERS,
+  pageRequestOf,
+  readQuery,
+} from './list-query.ts';
+import { requireWebhooks, type WebhookRouteDeps } from './webhooks.ts';
+
+type Deps = ManagementDeps & WebhookRouteDeps;
+
+const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const closed = { additionalProperties: false };
+/** An RFC 3339 datetime in UTC. */
+const Time = Type.String();
+const STATES = ['pending', 'delivered', 'failed'] as const;
+
+/** A webhook in the management routes. */
+const DeliveryRecordSchema = Type.Object(
+  {
+    object: Type.Literal('webhook_delivery'),
+    /** The header `webhook-id` of each attempt. */
+    id: Type.String(),
+    task_id: Type.String(),
+    url: Type.String(),
+    status: Type.Union(STATES.map((state) => Type.Literal(state))),
+    /** The number of all attempts. */
+    attempts: Type.Integer(),
+    last_status: Nullable(Type.Integer()),
+    /** How often the organization requested to send the webhook again. */
+    redeliveries: Type.Integer(),
+    created_at: Time,
+    ended_at: Nullable(Time),
+    next_attempt_at: Nullable(Time),
+    /** The latest attempts, the oldest first. `status` 0 means that no response came. */
+    attempt_log: Type.Array(
+      Type.Object({ at: Time, status: Type.Integer(), reason: Nullable(Type.String()) }, closed),
+    ),
+  },
+  closed,
+);
+type DeliveryRecord = Static<typeof DeliveryRecordSchema>;
+
+/** The answer of `GET /v1/management/webhook-deliveries`. */
+export const DeliveryListSchema = listSchema(DeliveryRecordSchema);
+
+/** `GET /v1/management/webhook-deliveries`. */
+const DeliveryQuerySchema = Type.Object(
+  { state: choiceParameter(STATES), task_id: nameParameter(), ...PAGE_PARAMETERS },
+  closed,
+);
+const validateQuery = validator(DeliveryQuerySchema);
+/** The id of a webhook: `msg_` and the id of its task. */
+const DELIVERY_ID = /^msg_([A-Za-z0-9_-]{1,100})$/;
+
+/**
+ * `GET /v1/management/webhook-deliveries` and `POST …/{id}/redeliver`. Each query has the
+ * organization in its condition, so a stranger's webhook answers exactly like a missing one (P6).
+ */
+export class WebhookDeliveries {
+  constructor(private readonly deps: Deps) {}
+
+  readonly list: Handler = async (context) => {
+    const { organization_id } = await admitManager(this.deps, context);
+    const query = readQuery(context.request, validateQuery);
+    const request = pageRequestOf(query);
+    const { sql } = requireWebhooks(this.deps);
+    const page = await listDeliveries(sql, organization_id, query, request);
+    const attempts = await readAttempts(sql, page.rows);
+    const answer: Static<typeof DeliveryListSchema> = listAnswer(
+      page,
+      ({ task_id }) => task_id,
+      (row) => recordOf(row, attempts.get(row.task_id)),
+    );
+    return json(answer);
+  };
+
+  /** Sends a webhook again: with the same body, `webhook-id` and receiver, and a new signature. */
+  readonly redeliver: Handler = async (context) => {
+    const { organization_id } = await admitManager(this.deps, context);
+    const { sql, redeliveries } = requireWebhooks(this.deps);
+    const [, task_id = ''] = DELIVERY_ID.exec(context.params['id'] ?? '') ?? [];
+    const begun = await redeliveries.begin(task_id, organization_id);
+    if (begun === 'exhausted') {
+      throw new WeirError(
+        'invalid_request',
+        `The webhook was sent again ${MAX_REDELIVERIES} times, which is the most.`,
+        { param: 'id', hint: `Read the task with GET /v1/management/tasks/${task_id}.` },
+      );
+    }
+    if (begun === 'unavailable') {
+      const message = 'This replica is not ready to serve requests.';
+      throw new WeirError('service_unavailable', message, { retry_after: 2 });
+    }
+    const row = await findListedDelivery(sql, organization_id, task_id);
+    if (begun === 'not_found' || !row) {
+      throw new WeirError('not_found', 'There is no such webhook delivery.', { param: 'id' });
+    }
+    const attempts = await readAttempts(sql, [row]);
+    return json(recordOf(row, attempts.get(task_id)));
+  };
+}
+
+function recordOf(row: DeliveryListRow, attempts: readonly DeliveryAttempt[] = []): DeliveryRecord {
+  return {
+    object: 'webhook_delivery',
+    id: `msg_${row.task_id}`,
+    task_id: row.task_id,
+    url: row.url,
+    status: row.status,
+    attempts: row.attempts,
+    last_status: row.last_status,
+    redeliveries: row.redeliveries,
+    created_at: row.created_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    attempt_log: attempts.map(({ at, status, reason }) => ({
+      at: at.toISOString(),
+      status,
+      reason,
+    })),
+  };
+}

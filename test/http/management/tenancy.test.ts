@@ -1,0 +1,151 @@
+/**
+ * Each route of lists, with each kind of credential, for an object of the caller's organization, of
+ * another organization, and for an object that does not exist (P5, P6).
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { TSchema } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { BatchListSchema } from '../../../src/http/management/batches.ts';
+import { DeliveryListSchema } from '../../../src/http/management/deliveries.ts';
+import { TaskListSchema } from '../../../src/http/management/tasks.ts';
+import { errorOf } from '../../support/envelope.ts';
+import { insideOf, startTenants, type Tenant, type Tenants } from '../../support/tenants.ts';
+
+setDefaultTimeout(90_000);
+
+let tenants: Tenants;
+beforeAll(async () => {
+  tenants = await startTenants();
+});
+afterAll(() => tenants.stop());
+
+type Kind = 'task' | 'batch' | 'delivery';
+
+interface Route {
+  method: 'GET' | 'POST';
+  path: string;
+  role: 'management' | 'operator';
+  /** The object that `{id}` stands for. */
+  kind?: Kind;
+  /** The status for the caller's own object. The objects have ended, so no route can cancel them. */
+  status: number;
+}
+
+const management = (method: Route['method'], path: string, status = 200, kind?: Kind): Route => ({
+  ...{ method, path: `/v1/management${path}`, role: 'management', status },
+  ...(kind ? { kind } : {}),
+});
+const operator = (path: string): Route => ({
+  ...{ method: 'GET', path: `/v1/operator${path}`, role: 'operator', status: 200 },
+});
+
+const ROUTES: Route[] = [
+  management('GET', '/tasks'),
+  management('GET', '/tasks/{id}', 200, 'task'),
+  management('POST', '/tasks/{id}/cancel', 400, 'task'),
+  management('GET', '/batches'),
+  management('GET', '/batches/{id}', 200, 'batch'),
+  management('POST', '/batches/{id}/cancel', 400, 'batch'),
+  management('GET', '/webhook-deliveries'),
+  management('POST', '/webhook-deliveries/{id}/redeliver', 200, 'delivery'),
+  operator('/tasks'),
+  operator('/books'),
+  operator('/channels/canary-channel-chat/circuit-history'),
+];
+
+const CREDENTIALS: { name: string; token: () => string | undefined; role?: Route['role'] }[] = [
+  { name: 'no credential', token: () => undefined },
+  { name: 'an unknown management token', token: () => `mt-${'x'.repeat(43)}` },
+  { name: 'an unknown operator token', token: () => `op-${'x'.repeat(43)}` },
+  { name: 'a revoked management token', token: () => tenants.revoked.management_token },
+  { name: 'a revoked operator token', token: () => tenants.revoked.operator_token },
+  { name: 'an API key', token: () => tenants.home.api_key },
+  { name: 'a management token', token: () => tenants.home.management_token, role: 'management' },
+  { name: 'an operator token', token: () => tenants.weir.operator_token, role: 'operator' },
+];
+
+const pathFor = ({ path, kind }: Route, { task, batch, delivery }: Tenant) =>
+  path.replace('{id}', kind ? { task, batch, delivery }[kind] : '');
+const MISSING: Record<Kind, string> = {
+  task: `weir_${'0'.repeat(32)}`,
+  batch: `msgbatch_${'0'.repeat(32)}`,
+  delivery: `msg_weir_${'0'.repeat(32)}`,
+};
+
+describe.each(ROUTES)('$method $path', (route) => {
+  test.each(CREDENTIALS)('$name', async ({ token, role }) => {
+    const response = await tenants.send(route.method, pathFor(route, tenants.home), token());
+    if (role === route.role) {
+      expect(response.status).toBe(route.status);
+      await response.text();
+    } else await errorOf(response, 401);
+  });
+
+  if (route.kind !== undefined) {
+    const missing = MISSING[route.kind];
+    test('P6: another organization’s object answers exactly like a missing one', async () => {
+      const path = pathFor(route, tenants.away);
+      const token = tenants.home.management_token;
+      const [strange, absent] = await Promise.all([
+        tenants.send(route.method, path, token),
+        tenants.send(route.method, route.path.replace('{id}', missing), token, tenants.second),
+      ]);
+      expect(await errorOf(strange, 404)).toEqual(await errorOf(absent, 404));
+      const odd = ['%00', '..%2f', 'x'.repeat(500), "'; drop table task"].map((id) =>
+        tenants.send(route.method, route.path.replace('{id}', encodeURIComponent(id)), token),
+      );
+      for (const response of await Promise.all(odd)) await errorOf(response, 404);
+    });
+  }
+});
+
+const LISTS: [path: string, object: Kind, schema: TSchema][] = [
+  ['/v1/management/tasks', 'task', TaskListSchema],
+  ['/v1/management/batches', 'batch', BatchListSchema],
+  ['/v1/management/webhook-deliveries', 'delivery', DeliveryListSchema],
+];
+
+test.each(LISTS)(
+  'P6: GET %s lists the own objects only, on both replicas',
+  async (path, kind, schema) => {
+    for (const weir of [tenants.weir, tenants.second]) {
+      for (const tenant of [tenants.home, tenants.away]) {
+        const response = await tenants.send('GET', path, tenant.management_token, weir);
+        const list = (await response.json()) as { data: { id: string }[] };
+        expect([...Value.Errors(schema, list)]).toEqual([]);
+        expect(list.data.map(({ id }) => id)).toEqual([tenant[kind]]);
+      }
+    }
+  },
+);
+
+test('P6: filters by ids of another organization find nothing', async () => {
+  const { away } = tenants;
+  const queries = [
+    `/tasks?api_key_id=${away.key_id}`,
+    `/batches?api_key_id=${away.key_id}`,
+    `/webhook-deliveries?task_id=${away.task}`,
+  ];
+  for (const query of queries) {
+    expect(await tenants.manage<object>('GET', query)).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      next_cursor: null,
+    });
+  }
+});
+
+test('P5: no management answer names a channel, a provider or a physical model', async () => {
+  const inside = insideOf(tenants);
+  const operators = await tenants.send('GET', '/v1/operator/tasks', tenants.weir.operator_token);
+  // The canary is where operators may see it, so the test can find it.
+  expect(await operators.text()).toMatch(inside);
+  for (const route of ROUTES.filter(({ role }) => role === 'management')) {
+    for (const path of [pathFor(route, tenants.home), pathFor(route, tenants.away)]) {
+      const response = await tenants.send(route.method, path, tenants.home.management_token);
+      const text = JSON.stringify([...response.headers]) + (await response.text());
+      expect(text).not.toMatch(inside);
+    }
+  }
+});

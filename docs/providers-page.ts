@@ -24,13 +24,13 @@ compare each number with what they check.
 
 ## Chat, embeddings, audio, rerank, translation
 
-| provider | protocol | proved by | simulator | types | not proved |
-|---|---|---|---|---|---|
+| provider | protocol | proved by | simulator | types | answers | not proved |
+|---|---|---|---|---|---|---|
 ${CHAT_WITNESSES.map(
   ({ provider, protocol, proved_by, payloads, unproved }) =>
-    `| ${provider} | \`${protocol}\` | ${proved_by.join('<br>')} | ${payloads.simulator} | ${
+    `| ${provider} | \`${protocol}\` | ${proved_by.join('<br>')} | ${payloads.simulator || '–'} | ${
       payloads.types || '–'
-    } | ${listed(unproved)} |`,
+    } | ${payloads.answers || '–'} | ${listed(unproved)} |`,
 ).join('\n')}
 
 ## Images, videos, music

@@ -30,17 +30,23 @@ export function openaiUsage(reported: unknown): UsageReport {
   // Mistral also writes `prompt_token_details`.
   const details = usage['prompt_tokens_details'] ?? usage['prompt_token_details'];
   if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
-  const prompt = countIn(usage, 'prompt_tokens');
+  const reported_prompt = countIn(usage, 'prompt_tokens');
   const cached = firstCount([usage, CACHED], [details, ['cached_tokens']]);
   const written = firstCount([details, WRITTEN]);
   const audio = countIn(details, 'audio_tokens');
-  if (cached + written > prompt || audio > prompt) return 'impossible';
   const completion = countIn(usage, 'completion_tokens');
   const reasoning = countIn(usage['completion_tokens_details'], 'reasoning_tokens');
+  const total = countIn(usage, 'total_tokens');
+  // xAI may not include cached tokens in `prompt_tokens`, but only in `total_tokens` (vercel/ai:
+  // packages/xai/src/convert-xai-chat-usage.test.ts).
+  const rest = total - reported_prompt - cached;
+  const isBeside =
+    cached > reported_prompt && (rest === completion || rest === completion + reasoning);
+  const prompt = isBeside ? reported_prompt + cached : reported_prompt;
+  if (cached + written > prompt || audio > prompt) return 'impossible';
   // Some servers do not include reasoning tokens in `completion_tokens`, but only in
   // `total_tokens`.
-  const isExcluded =
-    reasoning > 0 && countIn(usage, 'total_tokens') === prompt + completion + reasoning;
+  const isExcluded = reasoning > 0 && total === prompt + completion + reasoning;
   if (reasoning > completion && !isExcluded) return 'impossible';
   const input_tokens = prompt - cached - written;
   const result: AnswerUsage = {

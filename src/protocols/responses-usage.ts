@@ -10,10 +10,15 @@ export function responsesUsage(reported: unknown, web_searches = 0): UsageReport
   if (usage === null || usage === 'impossible') return usage;
   const { input_tokens, output_tokens, input_tokens_details: details } = usage;
   if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return null;
-  const input = countIn(usage, 'input_tokens');
+  const reported_input = countIn(usage, 'input_tokens');
   const cached = countIn(details, 'cached_tokens');
   const written = countIn(details, 'cache_write_tokens');
   const output = countIn(usage, 'output_tokens');
+  // xAI may not include cached tokens in `input_tokens`, but only in `total_tokens` (vercel/ai:
+  // packages/xai/src/responses/convert-xai-responses-usage.test.ts).
+  const isBeside =
+    cached > reported_input && countIn(usage, 'total_tokens') === reported_input + cached + output;
+  const input = isBeside ? reported_input + cached : reported_input;
   const reasoning = countIn(usage['output_tokens_details'], 'reasoning_tokens');
   if (cached + written > input || reasoning > output) return 'impossible';
   return {

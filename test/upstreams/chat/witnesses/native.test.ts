@@ -322,6 +322,8 @@ test('the table of witnesses has these numbers', () => {
     const calls = 13 - (lacks.includes('schema') ? 1 : 0) - (lacks.includes('items') ? 3 : 0);
     counted[key(each)] = (counted[key(each)] ?? 0) + calls;
   }
-  const table = CHAT_WITNESSES.map((row) => [key(row), row.payloads.simulator] as const);
+  const table = CHAT_WITNESSES.map((row) => [key(row), row.payloads.simulator] as const).filter(
+    ([, calls]) => calls > 0,
+  );
   expect(Object.fromEntries(table)).toEqual(counted);
 });

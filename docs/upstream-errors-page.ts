@@ -48,8 +48,9 @@ export function upstreamErrorsPage(vendors: readonly VendorErrors[]): string {
     ...ruleLines(),
     `\n## ${proved.length} proved payloads\n`,
     [
-      'Each of these payloads was read at its source. Ids and numbers may differ. If the source prints no',
-      "status, the payload has the status that the vendor's documentation or SDK gives for its type.\n",
+      'Each of these payloads was read at its source. Ids and numbers may differ. A source may print only a part',
+      "of the error, e.g. its words. The status and the type then come from the vendor's documentation, its SDK",
+      'or its other errors.\n',
     ].join('\n'),
     PAYLOAD_HEAD,
     ...proved.map(({ line }) => line),

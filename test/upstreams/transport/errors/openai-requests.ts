@@ -4,7 +4,10 @@ const INVALID = 'invalid_request_error';
 const filtered = { error_id: 'content_policy_violation' } as const;
 const tooLong = { error_id: 'context_length_exceeded' } as const;
 
-/** A bad request, in the words of OpenAI. Without `source` it is unproved. */
+/**
+ * A bad request, in the words of OpenAI. Without `source` it is unproved. `code` and `param` are null
+ * if the source does not print them.
+ */
 const bad = (
   message: string,
   code: string | null,
@@ -59,8 +62,8 @@ export const OPENAI_REQUEST_ERRORS: VendorErrors = {
     ),
     bad(
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-      'empty_array',
-      'messages',
+      null,
+      null,
       'danny-avila/LibreChat#10408',
     ),
     bad(
@@ -86,7 +89,7 @@ export const OPENAI_REQUEST_ERRORS: VendorErrors = {
     ),
     bad(
       'Your request was rejected as a result of our safety system. Your prompt may contain text that is not allowed by our safety system.',
-      'content_policy_violation',
+      null,
       null,
       'RanFeng/clipsketch-ai#6',
       'content_policy_violation',
@@ -94,14 +97,14 @@ export const OPENAI_REQUEST_ERRORS: VendorErrors = {
     bad("Unknown parameter: 'max_token'.", 'unknown_parameter', 'max_token'),
     bad(
       "Unsupported value: 'temperature' does not support 0.16 with this model. Only the default (1)",
-      'unsupported_value',
-      'temperature',
+      null,
+      null,
       'decolua/9router#560',
     ),
     bad(
       "Invalid type for 'messages[0].content': expected a string, but got an array instead.",
-      'invalid_type',
-      'messages[0].content',
+      null,
+      null,
       'danny-avila/LibreChat#3111',
     ),
     bad(

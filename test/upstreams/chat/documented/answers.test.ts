@@ -11,13 +11,15 @@ import { createTestDatabase, type TestDatabase } from '../../../support/postgres
 import { type RunningWeir, startWeir } from '../../../support/weir.ts';
 import { CHAT_WITNESSES } from '../witnesses/table.ts';
 import type { ChatAnswer } from './answer.ts';
+import { CLAUDE_ANSWERS } from './claude.ts';
 import { CLIENTS } from './clients.ts';
 import { COMPATIBLE_ANSWERS } from './compatible.ts';
-import { NATIVE_ANSWERS } from './native.ts';
+import { GOOGLE_ANSWERS } from './google.ts';
+import { RESPONSES_ANSWERS } from './responses.ts';
 
 setDefaultTimeout(120_000);
 
-const ANSWERS = [...COMPATIBLE_ANSWERS, ...NATIVE_ANSWERS];
+const ANSWERS = [...COMPATIBLE_ANSWERS, ...CLAUDE_ANSWERS, ...GOOGLE_ANSWERS, ...RESPONSES_ANSWERS];
 const nameOf = (at: number) => `documented-${at}`;
 
 const dataLine = (value: object) => `data: ${JSON.stringify(value)}\n\n`;

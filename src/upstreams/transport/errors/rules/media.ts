@@ -163,30 +163,6 @@ export const MEDIA_RULES = [
     account: [/^not authorized/i, /insufficient (?:api )?credits/i],
   }),
   ...rulesOf(
-    'Relay of Suno and Midjourney',
-    'QuantumNous/new-api: types/error.go; service/error.go',
-    {
-      account: [
-        ...['insufficient_user_quota', 'pre_consume_token_quota_failed', 'user_quota_exceeded'],
-        ...['channel:invalid_key', 'channel:no_available_key', 'new_api_error.account'],
-        ...['unauthorized', 'token_quota_exhausted', 'quota_not_enough'],
-        /用户额度不足|令牌额度已用尽|无效的令牌|token quota is not enough/,
-      ],
-      overload: [/当前分组.*负载已饱和/, 'get_channel_failed'],
-      broken: [
-        ...['do_request_failed', 'read_response_body_failed', 'bad_response_status_code'],
-        ...['bad_response', 'empty_response', 'channel:model_mapped_error'],
-        /无可用渠道|no available channels? for model/i,
-      ],
-    },
-  ),
-  ...rulesOf(
-    'Relay of Suno and Midjourney',
-    'QuantumNous/new-api: types/error.go',
-    { caller: ['sensitive_words_detected', 'prompt_blocked'] },
-    { error_id: 'content_policy_violation' },
-  ),
-  ...rulesOf(
     'MiniMax',
     'platform.minimax.io: Error codes',
     {

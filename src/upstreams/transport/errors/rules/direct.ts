@@ -1,0 +1,64 @@
+import { rulesOf } from '../rule.ts';
+
+/** Cohere, DeepL, ElevenLabs and Jina, which have protocols of their own. */
+export const DIRECT_RULES = [
+  ...rulesOf(
+    'Cohere',
+    'docs.cohere.com: Errors',
+    {
+      account: [
+        /^invalid api token/i,
+        /^no api key supplied/i,
+        /billing is inactive|maximum billing limit|using a trial key, which is limited/i,
+      ],
+      throttle: [/rate limit/i],
+      broken: [/^model ['"`]?\S+['"`]? (?:not found|was removed)/i, /^unknown model/i],
+      caller: [/^invalid (?:request|type): /i],
+    },
+    { protocols: ['cohere', 'openai'] },
+  ),
+  ...rulesOf(
+    'Cohere',
+    'docs.cohere.com: Errors',
+    { caller: [/^too many tokens: /i] },
+    { error_id: 'context_length_exceeded', statuses: [400] },
+  ),
+  ...rulesOf(
+    'DeepL',
+    'developers.deepl.com: Error handling; deepl-node errors',
+    { account: [/^quota (?:for this billing period )?(?:has been )?exceeded/i] },
+    { statuses: [456] },
+  ),
+  ...rulesOf(
+    'DeepL',
+    'developers.deepl.com: Error handling; deepl-node errors',
+    {
+      account: [/^authorization fail/i],
+      throttle: [/^too many requests/i],
+      caller: [
+        /^value for '\w+' not supported/i,
+        /^bad request\. reason: /i,
+        /'\w+' (?:is )?(?:required|missing|not supported)/i,
+      ],
+    },
+    { protocols: ['deepl'] },
+  ),
+  ...rulesOf('ElevenLabs', 'elevenlabs.io/docs: Errors', {
+    account: [
+      ...['quota_exceeded', 'invalid_api_key', 'missing_permissions', 'needs_authorization'],
+      ...['detected_unusual_activity', 'only_for_creator+', 'subscription_required'],
+    ],
+    throttle: ['too_many_concurrent_requests'],
+    overload: ['system_busy'],
+    broken: ['model_not_found', 'voice_not_found'],
+    caller: ['max_character_limit_exceeded', 'invalid_uid', 'bad_prompt'],
+  }),
+  ...rulesOf('Jina', 'jina.ai: API docs', {
+    account: [
+      /insufficient (?:account )?balance/i,
+      'AUTHZ_INSUFFICIENT_BALANCE',
+      'AUTH_INVALID_API_KEY',
+    ],
+    throttle: [/rate limit (?:has been )?exceeded/i, 'RATE_TOKEN_LIMIT_EXCEEDED'],
+  }),
+];

@@ -133,8 +133,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A proxy in Python writes `None` where there is no parameter. */
-const NOTHING = /^(?:none|null|undefined)?$/i;
+/** Where there is no parameter, a proxy in Python writes `None`, and a relay writes the status. */
+const NOTHING = /^(?:none|null|undefined|\d+)?$/i;
 
 /** `param` of OpenAI; `loc` of FastAPI, without its first step; `field` of Google's BadRequest. */
 function paramIn({ param, loc, field, path }: Record<string, unknown>): string | null {

@@ -44,8 +44,12 @@ const CONFIGURED =
 const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response|voice|item)\b/i;
 /** An id in a message: it contains a digit, a hyphen or an underscore. */
 const ID = /[\w-]*[\d_-][\w-]{3,}/g;
-/** A 429 about one request that is larger than the account's limit: to wait does not help. */
+/** About one request that is larger than the account's limit: to wait does not help. */
 const TOO_LARGE_FOR_ACCOUNT = /^request too large/i;
+/** Groq sends it with 413. */
+const TOO_LARGE_STATUSES = [413, 429];
+/** Statuses that are about the account with a protocol, whatever the error says. */
+const ACCOUNT_STATUSES: Partial<Record<ChannelProtocol, readonly number[]>> = { deepl: [403, 456] };
 /** The name of a parameter in a message: in quotes, or at the start. */
 const NAMED =
   /(?<=['"`])[a-z]\w*(?:[.[]\w+\]?)*(?=['"`])|^[a-z]\w*(?:\.\w+)*(?=: | (?:must|should|is|cannot|may)\b)|\b[a-z]+_[a-z_]+\b/g;
@@ -65,14 +69,14 @@ export function judge(refusal: Refusal): Verdict {
     ...{ fault, error_id, evidence, rule },
   });
   const { status } = refusal;
-  if (status === 429 && TOO_LARGE_FOR_ACCOUNT.test(evidence.message) && rule?.fault !== 'account') {
-    return verdict('unclear', 'payload_too_large');
-  }
-  if (isQuoted) return verdict(faultOfStatus(status, evidence));
+  const isTooLarge =
+    TOO_LARGE_STATUSES.includes(status) && TOO_LARGE_FOR_ACCOUNT.test(evidence.message);
+  if (isTooLarge && rule?.fault !== 'account') return verdict('unclear', 'payload_too_large');
+  if (isQuoted) return verdict(faultOfStatus(refusal, evidence));
   if (rule?.fault === 'caller') {
     return mayBeCaller(status, rule)
       ? verdict('caller', callerError(status, rule))
-      : verdict(status >= 500 ? 'unclear' : faultOfStatus(status, evidence));
+      : verdict(status >= 500 ? 'unclear' : faultOfStatus(refusal, evidence));
   }
   if (isAboutObject(status, rule, evidence)) {
     const isCaller = status === 404 && namesObject(refusal, evidence);
@@ -86,7 +90,8 @@ export function judge(refusal: Refusal): Verdict {
   if (CALLER_STATUSES.includes(status) && namesParameter(refusal, evidence)) {
     return verdict('caller', callerError(status, rule));
   }
-  return verdict(faultOfStatus(status, evidence), status === 413 ? 'payload_too_large' : undefined);
+  const fault = faultOfStatus(refusal, evidence);
+  return verdict(fault, status === 413 ? 'payload_too_large' : undefined);
 }
 
 /**
@@ -109,14 +114,19 @@ function decidingRule(
   for (const rule of byWords) {
     const [said] = rule.words?.exec(words) ?? [];
     if (said === undefined || !holds(rule, refusal)) continue;
-    request ??= rule.fault === 'caller' ? undefined : refusal.requestText();
-    if (request !== undefined && quotes(request, said, rule)) isQuoted = true;
+    // To ignore such a rule would let a misleading code decide.
+    if (rule.fault === 'caller' || rule.overrules) {
+      found.push(rule);
+      continue;
+    }
+    request ??= refusal.requestText();
+    if (quotes(request, said, rule)) isQuoted = true;
     else found.push(rule);
   }
-  const exact = found.filter((rule) => holds(rule, refusal));
-  const ranked = exact.some((rule) => !rule.is_general)
-    ? exact.filter((rule) => !rule.is_general)
-    : exact;
+  const holding = found.filter((rule) => holds(rule, refusal));
+  const exact = holding.filter((rule) => !rule.is_general);
+  const overruling = exact.filter((rule) => rule.overrules);
+  const ranked = [overruling, exact, holding].find(({ length }) => length > 0) ?? [];
   const fault = ORDER.find((each) => ranked.some((rule) => rule.fault === each));
   const decided = ranked.filter((rule) => rule.fault === fault);
   const rule = decided.find(({ error_id }) => error_id !== undefined) ?? decided[0];
@@ -201,7 +211,8 @@ function namesObject({ requestText }: Refusal, { message }: ErrorEvidence): bool
 }
 
 /** What a status means if the error itself proves nothing. */
-function faultOfStatus(status: number, { message }: ErrorEvidence): Fault {
+function faultOfStatus({ status, protocol }: Refusal, { message }: ErrorEvidence): Fault {
+  if (protocol !== undefined && ACCOUNT_STATUSES[protocol]?.includes(status)) return 'account';
   // A model API answered, so the address is right, and the request may be the reason.
   if (status === 404 && message !== '') return 'unclear';
   switch (status) {

@@ -14,6 +14,8 @@ export interface ErrorRule {
   readonly words?: RegExp;
   /** True if the code names only a kind of error. A rule with a more exact code overrules it. */
   readonly is_general?: true;
+  /** True if the words say more than any code, because the provider sends a code that misleads. */
+  readonly overrules?: true;
   /** The rule holds only with these HTTP statuses. */
   readonly statuses?: readonly number[];
   /**
@@ -34,7 +36,7 @@ export interface ErrorRule {
 
 type Conditions = Pick<
   ErrorRule,
-  'statuses' | 'at' | 'protocols' | 'is_general' | 'error_id' | 'health'
+  'statuses' | 'at' | 'protocols' | 'is_general' | 'overrules' | 'error_id' | 'health'
 >;
 
 /** Codes, or words of the message. */

@@ -3,32 +3,47 @@ import { openai, sent, type VendorErrors } from './payload.ts';
 const filtered = { error_id: 'content_policy_violation' } as const;
 const tooLong = { error_id: 'context_length_exceeded' } as const;
 const INVALID = 'invalid_request_error';
-const coded = (code: string, message = 'The call failed.') => ({ error: { code, message } });
+const ZHIPU = 'https://docs.bigmodel.cn/cn/faq/api-code.md';
+const coded = (code: string, message: string) => ({ error: { code, message } });
 const inline = (code: string, message: string) => ({ code, message, request_id: 'r' });
+/** DashScope with the protocol of OpenAI puts the code into `type` too. */
+const compatible = (code: string, message: string, type = code) => ({
+  ...openai(message, type, code),
+  ...{ id: 'chatcmpl-1', request_id: '1' },
+});
 
 export const CHINESE_ERRORS: readonly VendorErrors[] = [
   {
     vendor: 'DashScope',
-    source: 'Alibaba Cloud docs: Model Studio error codes',
     payloads: [
-      sent(
-        400,
-        'account',
-        openai(
-          'Access denied, please make sure your account is in good standing.',
-          'Arrearage',
-          'Arrearage',
-        ),
-        { source: 'hsliuping/TradingAgents-CN#170' },
-      ),
       sent(
         400,
         'account',
         inline('Arrearage', 'Access denied, please make sure your account is in good standing.'),
         { source: 'tencentmusic/supersonic#1572' },
       ),
-      sent(401, 'account', inline('InvalidApiKey', 'Invalid API-key provided.')),
-      sent(401, 'account', openai('Incorrect API key provided.', INVALID, 'invalid_api_key')),
+      sent(
+        400,
+        'account',
+        compatible(
+          'Arrearage',
+          'Access denied, please make sure your account is in good standing.',
+        ),
+        { source: 'hsliuping/TradingAgents-CN#170' },
+      ),
+      sent(401, 'account', inline('InvalidApiKey', 'Invalid API-key provided.'), {
+        source: 'dinoanderson/qwen_cli_coder#1',
+      }),
+      sent(
+        401,
+        'account',
+        openai(
+          'Incorrect API key provided. For details, see: https://www.alibabacloud.com/help/en/model-studio/error-code#apikey-error',
+          INVALID,
+          'invalid_api_key',
+        ),
+        { source: 'Aider-AI/aider#4712' },
+      ),
       sent(
         403,
         'account',
@@ -36,11 +51,25 @@ export const CHINESE_ERRORS: readonly VendorErrors[] = [
           'AccessDenied.Unpurchased',
           'Access to model denied. Please make sure you are eligible for using the model.',
         ),
+        { source: 'harry0703/MoneyPrinterTurbo#279' },
       ),
       sent(
         403,
         'account',
-        inline('AllocationQuota.FreeTierOnly', 'The free tier of the model has been exhausted.'),
+        compatible(
+          'AccessDenied.Unpurchased',
+          'Access to model denied. Please make sure you are eligible for using the model.',
+        ),
+        { source: 'earendil-works/pi#7588' },
+      ),
+      sent(
+        403,
+        'account',
+        compatible(
+          'AllocationQuota.FreeTierOnly',
+          'The free tier of the model has been exhausted. If you wish to continue access the model on a paid basis, please disable the "use free tier only" mode in the management console.',
+        ),
+        { source: '666ghj/BettaFish#609' },
       ),
       sent(403, 'account', inline('Model.AccessDenied', 'Model access denied.')),
       sent(
@@ -56,6 +85,16 @@ export const CHINESE_ERRORS: readonly VendorErrors[] = [
           'Allocated quota exceeded, please increase your quota limit.',
         ),
       ),
+      // OpenAI's code of a spent account, for a limit of tokens a minute.
+      sent(
+        429,
+        'throttle',
+        compatible(
+          'insufficient_quota',
+          'You exceeded your current quota, please check your plan and billing details. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit',
+        ),
+        { source: 'hawkxtreme/mini-ai-1c#23' },
+      ),
       sent(
         429,
         'throttle',
@@ -64,23 +103,38 @@ export const CHINESE_ERRORS: readonly VendorErrors[] = [
       sent(
         400,
         'caller',
-        inline('DataInspectionFailed', 'Input data may contain inappropriate content.'),
-        filtered,
+        compatible(
+          'data_inspection_failed',
+          'Input data may contain inappropriate content. For details, see: https://help.aliyun.com/zh/model-studio/error-code#inappropriate-content',
+        ),
+        { ...filtered, source: '666ghj/BettaFish#449' },
       ),
       sent(
         400,
         'caller',
         openai(
-          'Output data may contain inappropriate content.',
-          'data_inspection_failed',
-          'data_inspection_failed',
+          '<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content.',
+          INVALID,
         ),
-        filtered,
+        { ...filtered, source: 'QwenLM/qwen-code#2905' },
       ),
       sent(
         400,
         'caller',
-        inline('InvalidParameter', 'The thinking_budget parameter must be a positive integer.'),
+        inline('DataInspectionFailed', 'Input or output data may contain inappropriate content.'),
+        {
+          ...filtered,
+          source: 'https://alibabacloud.com/help/en/model-studio/developer-reference/error-code',
+        },
+      ),
+      sent(
+        400,
+        'caller',
+        inline(
+          'InvalidParameter',
+          'Required parameter(s) missing or invalid, please check the request parameters.',
+        ),
+        { source: 'https://alibabacloud.com/help/en/model-studio/developer-reference/error-code' },
       ),
       sent(
         400,
@@ -90,12 +144,15 @@ export const CHINESE_ERRORS: readonly VendorErrors[] = [
       sent(
         400,
         'caller',
-        openai(
-          '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]',
-          'invalid_parameter_error',
-          'invalid_parameter_error',
-        ),
-        tooLong,
+        {
+          ...openai(
+            '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 983616]',
+            INVALID,
+            'invalid_parameter_error',
+          ),
+          request_id: '81a373d6',
+        },
+        { ...tooLong, source: 'agentscope-ai/QwenPaw#6255' },
       ),
       sent(
         404,
@@ -120,138 +177,123 @@ export const CHINESE_ERRORS: readonly VendorErrors[] = [
   },
   {
     vendor: 'Zhipu',
-    source: 'docs.bigmodel.cn: Error codes; docs.z.ai: Error codes',
+    source: ZHIPU,
     payloads: [
-      ...['1000', '1001', '1002', '1003', '1004'].map((code) => sent(401, 'account', coded(code))),
-      ...['1110', '1111', '1112', '1113', '1121', '1309', '1310'].map((code) =>
-        sent(429, 'account', coded(code)),
+      sent(401, 'account', coded('1000', '身份验证失败')),
+      sent(401, 'account', coded('1001', 'Header 中未收到 Authentication 参数，无法进行身份验证')),
+      sent(401, 'account', coded('1003', 'Authentication Token 已过期，请重新生成/获取')),
+      sent(401, 'account', coded('1005', '已开启二次认证保护，需要二次认证登录。')),
+      sent(401, 'account', coded('401', '令牌已过期或验证不正确！'), {
+        source: 'zhipuai/zhipuai-sdk-python#25',
+      }),
+      sent(429, 'account', coded('1113', '您的账户已欠费，请充值后重试')),
+      sent(
+        429,
+        'account',
+        {
+          ...coded('1113', 'Insufficient balance or no resource package. Please recharge.'),
+          request_id: '202603142338501da90b7ebe1d473d',
+        },
+        { source: '7836246/cursor2api#30' },
       ),
-      sent(429, 'account', coded('1311', 'The plan does not include the model.')),
-      sent(400, 'account', coded('1113', '您的账户已欠费,请充值后重试')),
-      sent(403, 'account', coded('1220')),
-      sent(429, 'throttle', coded('1302')),
-      sent(429, 'throttle', coded('1303')),
-      sent(429, 'overload', coded('1305')),
-      sent(429, 'overload', coded('1312')),
-      sent(400, 'broken', coded('1211', '模型不存在,请检查模型代码')),
-      sent(500, 'broken', coded('1234')),
-      sent(500, 'broken', coded('1230')),
-      sent(400, 'caller', coded('1210')),
-      sent(400, 'caller', coded('1213')),
+      sent(
+        429,
+        'account',
+        {
+          type: 'error',
+          error: {
+            type: '1113',
+            message: 'Insufficient balance or no resource package. Please recharge.',
+          },
+          request_id: '2025111018552386057cb666f04003',
+        },
+        { source: 'anthropics/claude-code#11345' },
+      ),
+      sent(500, 'broken', coded('1200', 'API 调用失败')),
+      sent(400, 'caller', coded('1210', 'API 调用参数有误，请检查文档')),
+      sent(400, 'broken', coded('1211', '模型不存在，请检查模型代码')),
+      sent(400, 'caller', coded('1212', '当前模型不支持 stream 调用方式')),
+      sent(400, 'caller', coded('1213', '未正常接收到 messages 参数')),
+      sent(400, 'caller', coded('1214', 'messages 参数非法。请检查文档')),
       sent(
         400,
         'caller',
         coded('1214', 'The messages parameter is illegal. Please check the documentation.'),
+        { source: 'continuedev/continue#13259' },
       ),
+      sent(400, 'caller', coded('1215', 'a 与 b 不能同时设置，请检查文档')),
+      sent(403, 'account', coded('1220', '您无权访问 chat')),
+      sent(400, 'broken', coded('1221', 'API chat 已下线')),
+      sent(400, 'broken', coded('1222', 'API chat 不存在')),
+      sent(500, 'broken', coded('1230', 'API 调用流程出错')),
+      sent(500, 'broken', coded('1234', '网络错误，错误id：1，请联系客服')),
       sent(400, 'caller', coded('1261', 'Prompt 超长'), tooLong),
-      sent(400, 'caller', coded('1301'), filtered),
-    ],
-  },
-  {
-    vendor: 'Moonshot',
-    source: 'platform.kimi.com: API errors',
-    payloads: [
-      sent(401, 'account', openai('Invalid Authentication', 'invalid_authentication_error')),
-      sent(401, 'account', openai('Incorrect API key provided', 'incorrect_api_key_error')),
+      sent(400, 'caller', coded('1261', 'Prompt exceeds max length'), {
+        ...tooLong,
+        source: 'zeroclaw-labs/zeroclaw#4124',
+      }),
       sent(
-        429,
-        'account',
-        openai(
-          'Your account is suspended, please check your plan and billing details',
-          'exceeded_current_quota_error',
+        400,
+        'caller',
+        coded(
+          '1301',
+          '系统检测到输入或生成内容可能包含不安全或敏感内容，请您避免输入易产生敏感内容的提示语，感谢您的配合。',
         ),
+        { ...filtered, source: 'langchain4j/langchain4j#1079' },
       ),
-      sent(
-        403,
-        'account',
-        openai('The API you are accessing is not open', 'permission_denied_error'),
-      ),
+      sent(429, 'throttle', coded('1302', '您的账户已达到速率限制，请您控制请求频率')),
       sent(
         429,
         'throttle',
-        openai('Your account request reached max concurrency: 3', 'rate_limit_reached_error'),
+        coded(
+          '1302',
+          'High concurrency usage of this API, please reduce concurrency or contact customer service to increase limits',
+        ),
+        { source: 'kaitranntt/ccs#402' },
+      ),
+      sent(429, 'overload', coded('1305', '该模型当前访问量过大，请您稍后再试')),
+      sent(
+        429,
+        'account',
+        coded(
+          '1308',
+          'Usage limit reached for 5 hour. Your limit will reset at 2026-08-27 21:31:39',
+        ),
+        { source: 'continuedev/continue#13195' },
+      ),
+      sent(429, 'account', coded('1309', '您的 GLM Coding Plan 套餐已到期，暂无法使用')),
+      sent(429, 'account', coded('1310', '您已达到每周/每月使用上限')),
+      sent(429, 'account', coded('1311', '当前订阅套餐暂未开放glm-5权限')),
+      sent(429, 'account', coded('1313', '您的账户当前使用模式不符合公平使用策略')),
+      sent(429, 'account', coded('1314', '您的企业套餐已失效，请联系企业管理员。')),
+      sent(
+        429,
+        'account',
+        coded('1315', '该 API Key 仅限企业编程套餐场景使用，请到官网更换对应产品类型的 API Key'),
       ),
       sent(
         429,
-        'overload',
-        openai(
-          'The engine is currently overloaded, please try again later',
-          'engine_overloaded_error',
-        ),
+        'account',
+        coded('1316', '已达到 5 小时使用上限。主账号余额不足，无法使用超额按量付费。'),
       ),
       sent(
-        404,
-        'broken',
-        openai('Not found the model or Permission denied', 'resource_not_found_error'),
+        429,
+        'account',
+        coded('1321', '已达到 7 天使用上限，且已达企业级月消费上限，无法使用超额按量付费'),
       ),
-      sent(500, 'broken', openai('Failed to extract file', 'server_error')),
-      sent(
-        400,
-        'caller',
-        openai('The request was rejected because it was considered high risk', 'content_filter'),
-        filtered,
-      ),
-      sent(400, 'caller', openai('Input token length too long', INVALID), tooLong),
-      sent(
-        400,
-        'caller',
-        openai('Your request exceeded model token limit : 8192', INVALID),
-        tooLong,
-      ),
-      sent(400, 'caller', openai('Invalid request: temperature must be 1', INVALID)),
     ],
   },
   {
-    vendor: 'DeepSeek',
-    source: 'api-docs.deepseek.com: Error Codes',
+    vendor: 'Zhipu, route for Anthropic',
     payloads: [
-      sent(402, 'account', openai('Insufficient Balance', 'unknown_error', INVALID)),
-      sent(
-        401,
-        'account',
-        openai(
-          'Authentication Fails, Your api key: ****abcd is invalid',
-          'authentication_error',
-          INVALID,
-        ),
-      ),
-      sent(400, 'broken', openai('Model Not Exist', INVALID, INVALID)),
-      sent(
-        422,
-        'caller',
-        openai(
-          'Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`',
-          INVALID,
-          INVALID,
-        ),
-        { source: 'deepseek-ai/DeepSeek-V3 issues' },
-      ),
-      sent(
-        400,
-        'caller',
-        openai(
-          "This model's maximum context length is 131072 tokens. However, you requested 140000 tokens.",
-          INVALID,
-          INVALID,
-        ),
-        tooLong,
-      ),
-      sent(429, 'throttle', openai('Rate limit reached', 'rate_limit_error')),
-      sent(
-        503,
-        'overload',
-        openai('Service is too busy.', 'service_unavailable_error', 'service_unavailable_error'),
-      ),
-      sent(
-        400,
-        'caller',
-        openai(
-          'The `reasoning_content` in the thinking mode must be passed back to the API.',
-          INVALID,
-          INVALID,
-        ),
-        { source: 'anomalyco/opencode issues' },
-      ),
+      sent(429, 'account', {
+        type: 'error',
+        error: { type: '1308', message: 'Usage limit reached for 5 hour.' },
+      }),
+      sent(429, 'overload', {
+        type: 'error',
+        error: { type: '1305', message: '该模型当前访问量过大，请您稍后再试' },
+      }),
     ],
   },
 ];

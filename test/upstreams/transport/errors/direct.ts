@@ -1,144 +1,171 @@
-import { sent, type VendorErrors } from './payload.ts';
+import type { Fault } from '../../../../src/errors/fault.ts';
+import { type ErrorPayload, sent, type VendorErrors } from './payload.ts';
 
-const _filtered = { error_id: 'content_policy_violation' } as const;
 const tooLong = { error_id: 'context_length_exceeded' } as const;
-const _INVALID = 'invalid_request_error';
-const _coded = (code: string, message = 'The call failed.') => ({ error: { code, message } });
-const _inline = (code: string, message: string) => ({ code, message, request_id: 'r' });
+const COHERE_DOCS = 'https://docs.cohere.com/errors-reference';
+const COHERE_401 = 'https://www.developersdigest.tech/errors/api/cohere-api/401-unauthorized';
+const COHERE_429 = 'https://www.developersdigest.tech/errors/api/cohere-api/429-too-many-requests';
+const DEEPL_NODE = 'deepl-node@1.28.0 dist/translator.js';
+const ELEVENLABS_429 =
+  'https://raw.githubusercontent.com/jeremylongshore/claude-code-plugins-plus-skills/main/plugins/saas-packs/elevenlabs-pack/skills/elevenlabs-rate-limits/SKILL.md';
+const ELEVENLABS_400 =
+  'https://help.elevenlabs.io/hc/en-us/articles/19572237925521-API-Error-Code-400-or-401';
 
+const cohere = (
+  status: number,
+  fault: Fault,
+  message: string,
+  more: Pick<ErrorPayload, 'source' | 'error_id'> = {},
+): ErrorPayload => sent(status, fault, { message }, { protocol: 'cohere', ...more });
+const deepl = (
+  status: number,
+  fault: Fault,
+  body: object | string,
+  more: Omit<ErrorPayload, 'status' | 'fault' | 'body' | 'protocol'> = {},
+): ErrorPayload => sent(status, fault, body, { protocol: 'deepl', ...more });
+const elevenLabs = (status: string, message: string): object => ({ detail: { status, message } });
+
+/** Errors of Cohere, DeepL, ElevenLabs and Jina, which have protocols of their own. */
 export const DIRECT_ERRORS: readonly VendorErrors[] = [
   {
     vendor: 'Cohere',
-    source: 'docs.cohere.com: Errors; cohere-ai@8.1.0 errors',
     payloads: [
-      sent(401, 'account', { message: 'no api key supplied' }, { protocol: 'cohere' }),
-      sent(498, 'account', { message: 'invalid api token' }, { protocol: 'cohere' }),
-      sent(
-        402,
+      cohere(401, 'account', 'no api key supplied', { source: COHERE_401 }),
+      cohere(401, 'account', 'invalid api token', { source: COHERE_401 }),
+      cohere(
+        401,
         'account',
-        { message: 'Please add or update your payment method. Your billing is inactive.' },
-        { protocol: 'cohere' },
+        'Your API key has expired. Please create a production key at dashboard.cohere.com or reach out to your contact at Cohere to continue usage.',
+        { source: COHERE_401 },
       ),
-      sent(
+      cohere(402, 'account', 'Please add or update your payment method. Your billing is inactive.'),
+      cohere(
         429,
         'account',
-        { message: 'You are using a Trial key, which is limited to 1000 API calls / month.' },
-        { protocol: 'cohere' },
+        'You are using a Trial key, which is limited to 1000 API calls / month.',
+        { source: 'diegosouzapw/OmniRoute#12252' },
       ),
-      sent(
+      cohere(
         429,
         'throttle',
-        { message: 'trial token rate limit exceeded, limit is 40 api calls per minute' },
-        { protocol: 'cohere' },
+        'You are using a Trial key, which is limited to 40 API calls / minute.',
+        { source: COHERE_429 },
       ),
-      sent(
+      cohere(
+        429,
+        'throttle',
+        'You are past the per minute request limit, please wait and try again later.',
+        { source: COHERE_429 },
+      ),
+      cohere(
+        429,
+        'throttle',
+        'trial token rate limit exceeded, limit is 100000 tokens per minute',
+        { source: COHERE_429 },
+      ),
+      cohere(
         404,
         'broken',
-        { message: "model 'rerank-nope' not found, make sure the correct model ID was used" },
-        { protocol: 'cohere' },
+        "model 'packed-embed-multilingual-light-v3.0-bulkjob' not found, make sure the correct model ID was used and that you have access to the model.",
+        { source: 'cohere-ai/cohere-python#590' },
       ),
-      sent(
-        400,
-        'caller',
-        { message: 'invalid request: list of documents must not be empty' },
-        { protocol: 'cohere' },
-      ),
-      sent(
-        400,
-        'caller',
-        { message: 'invalid type: parameter documents is of type string' },
-        { protocol: 'cohere' },
-      ),
-      sent(
-        400,
-        'caller',
-        { message: 'too many tokens: total number of tokens in the prompt cannot exceed 4081' },
-        { ...tooLong, protocol: 'cohere' },
-      ),
-      sent(499, 'unclear', { message: 'request cancelled' }, { protocol: 'cohere' }),
-      sent(
-        500,
-        'broken',
-        { message: 'internal server error, this has been reported to our developers.' },
-        { protocol: 'cohere' },
-      ),
+      ...[
+        'invalid request: list of documents must not be empty',
+        'invalid request: prompt must be at least 1 token long.',
+        'invalid request: valid input_type must be provided with the provided model',
+        'invalid request: query must not be empty or be only whitespace',
+        'invalid request: response_format is not supported with RAG.',
+        'message must not be empty in a turn',
+        'system turn must be the first in the list',
+      ].map((message) => cohere(400, 'caller', message, { source: COHERE_DOCS })),
+      cohere(400, 'caller', 'invalid type: parameter documents is of type string'),
+      ...[
+        'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292. Try using a shorter prompt, or enabling prompt truncating. See https://docs.cohere.com/reference/generate for more details.',
+        'too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model - received 8192.',
+      ].map((message) => cohere(400, 'caller', message, { source: COHERE_DOCS, ...tooLong })),
+      cohere(499, 'unclear', 'request cancelled', {
+        source: 'https://www.developersdigest.tech/errors/api/cohere-api/499-request-cancelled',
+      }),
+      cohere(500, 'broken', 'internal server error, this has been reported to our developers.'),
     ],
   },
   {
     vendor: 'DeepL',
-    source: 'developers.deepl.com: Error handling; deepl-node@1.28.0 errors',
     payloads: [
-      sent(
-        403,
-        'account',
-        { message: 'Authorization failure, check auth_key' },
-        { protocol: 'deepl' },
-      ),
-      sent(456, 'account', { message: 'Quota Exceeded' }, { protocol: 'deepl' }),
-      sent(
-        456,
-        'account',
-        { message: 'Quota for this billing period has been exceeded.' },
-        { protocol: 'deepl' },
-      ),
-      sent(429, 'throttle', { message: 'Too many requests' }, { protocol: 'deepl' }),
-      sent(
+      // The status decides, whatever the body says.
+      deepl(403, 'account', '', { source: DEEPL_NODE }),
+      deepl(456, 'account', '', { source: DEEPL_NODE }),
+      deepl(456, 'account', { message: 'Quota Exceeded' }, { source: DEEPL_NODE }),
+      deepl(429, 'throttle', { message: 'Too many requests' }, { source: 'DeepL/deepl-python#49' }),
+      deepl(
         529,
         'throttle',
         { message: 'Too many requests' },
-        { protocol: 'deepl', headers: { 'retry-after': '2' }, wait_ms: 2_000 },
+        { headers: { 'retry-after': '2' }, wait_ms: 2_000 },
       ),
-      sent(
+      deepl(
         400,
         'caller',
         { message: "Value for 'target_lang' not supported." },
-        { protocol: 'deepl' },
+        { source: 'web-vision/deepltranslate-core#32' },
+      ),
+      deepl(413, 'unclear', ''),
+      deepl(503, 'overload', '', { source: DEEPL_NODE }),
+    ],
+  },
+  {
+    vendor: 'ElevenLabs',
+    payloads: [
+      sent(
+        401,
+        'account',
+        elevenLabs(
+          'quota_exceeded',
+          'This request exceeds your quota of 10000. You have 0 credits remaining, while 91 credits are required for this request.',
+        ),
+        { source: 'home-assistant/core#160414' },
+      ),
+      sent(
+        401,
+        'account',
+        elevenLabs(
+          'detected_unusual_activity',
+          'Unusual activity detected. Free Tier usage disabled. If you are using a proxy/VPN you might need to purchase a Paid Plan to not trigger our abuse detectors.',
+        ),
+        { source: 'OWASP/Nest#3861' },
+      ),
+      sent(401, 'account', elevenLabs('invalid_api_key', 'Invalid API key'), {
+        source: ELEVENLABS_400,
+      }),
+      sent(
+        429,
+        'throttle',
+        elevenLabs('too_many_concurrent_requests', 'Too many concurrent requests.'),
+        { source: ELEVENLABS_429 },
+      ),
+      sent(
+        429,
+        'overload',
+        elevenLabs('system_busy', 'The system is experiencing heavy traffic, please try again.'),
+        { source: ELEVENLABS_429 },
       ),
       sent(
         400,
         'caller',
-        { message: "Bad request. Reason: Value for 'formality' not supported." },
-        { protocol: 'deepl' },
+        elevenLabs(
+          'max_character_limit_exceeded',
+          "This request's text has 627 characters and exceeds the character limit of 333 characters for non signed in accounts.",
+        ),
+        { source: ELEVENLABS_400 },
       ),
-      sent(413, 'unclear', '', { protocol: 'deepl' }),
-      sent(503, 'overload', { message: 'Resource temporarily unavailable' }, { protocol: 'deepl' }),
-    ],
-  },
-  {
-    vendor: 'ElevenLabs and Jina',
-    source: 'elevenlabs.io/docs: Errors; jina.ai: API docs',
-    payloads: [
-      sent(401, 'account', {
-        detail: { status: 'quota_exceeded', message: 'This request exceeds your quota of 10000.' },
-      }),
-      sent(401, 'account', { detail: { status: 'invalid_api_key', message: 'Invalid API key' } }),
-      sent(401, 'account', {
-        detail: {
-          status: 'detected_unusual_activity',
-          message: 'Unusual activity detected. Free Tier usage disabled.',
-        },
-      }),
-      sent(429, 'throttle', {
-        detail: {
-          status: 'too_many_concurrent_requests',
-          message: 'Too many concurrent requests.',
-        },
-      }),
-      sent(429, 'overload', {
-        detail: {
-          status: 'system_busy',
-          message: 'The system is experiencing heavy traffic, please try again.',
-        },
-      }),
-      sent(400, 'caller', {
-        detail: {
-          status: 'max_character_limit_exceeded',
-          message: 'A maximum of 5000 characters is allowed.',
-        },
-      }),
       sent(422, 'caller', {
         detail: [{ type: 'missing', loc: ['body', 'text'], msg: 'Field required' }],
       }),
+    ],
+  },
+  {
+    vendor: 'Jina',
+    payloads: [
       sent(402, 'account', {
         detail: 'Insufficient account balance. Please recharge your account.',
       }),

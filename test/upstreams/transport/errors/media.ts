@@ -1,108 +1,43 @@
 import { sent, type VendorErrors } from './payload.ts';
 
 const filtered = { error_id: 'content_policy_violation' } as const;
-const _kling = (code: number, message: string) => ({ code, message, request_id: 'r' });
-const _ON_KLING = { protocol: 'kling' } as const;
-const _ark = (code: string, message: string) => ({ error: { code, message, param: '', type: '' } });
-const detail = (type: string, msg: string, ...loc: string[]) => ({
-  detail: [{ loc: ['body', ...loc], msg, type }],
+const RUNWAY_DOCS = 'https://docs.dev.runwayml.com/errors/errors';
+const problem = (status: number, title: string, detail: string): object => ({
+  ...{ title, detail, status },
 });
-const stability = (name: string, ...errors: string[]) => ({ id: 'a1', name, errors });
-const _minimax = (status_code: number, status_msg: string) => ({
-  base_resp: { status_code, status_msg },
-});
+const stability = (name: string, ...errors: string[]): object => ({ id: 'a1', name, errors });
 
+/** Errors of providers of images and videos. */
 export const MEDIA_ERRORS: readonly VendorErrors[] = [
   {
-    vendor: 'fal',
-    source: 'docs.fal.ai: Model API errors; Queue errors; @fal-ai/client@1.10.1',
-    payloads: [
-      sent(401, 'account', { detail: 'No user found for Key ID and Secret' }),
-      sent(401, 'account', {
-        detail:
-          'Cannot access application "fal-ai/flux". Authentication is required to access this application.',
-      }),
-      sent(403, 'account', {
-        detail:
-          'User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.',
-      }),
-      sent(404, 'broken', { detail: "Application 'nope' not found" }),
-      sent(404, 'broken', { detail: 'Path /text-to-3d not found' }),
-      sent(
-        422,
-        'caller',
-        detail(
-          'content_policy_violation',
-          'The content could not be processed because it was flagged by a content checker.',
-          'prompt',
-        ),
-        filtered,
-      ),
-      sent(422, 'caller', detail('image_too_small', 'The image is too small.', 'image_url')),
-      sent(422, 'caller', detail('image_too_large', 'The image is too large.', 'image_url')),
-      sent(
-        422,
-        'caller',
-        detail('file_download_error', 'The file could not be downloaded.', 'image_url'),
-      ),
-      sent(
-        422,
-        'caller',
-        detail('image_load_error', 'The image could not be loaded.', 'image_url'),
-      ),
-      sent(
-        422,
-        'caller',
-        detail('face_detection_error', 'No face could be detected.', 'image_url'),
-      ),
-      sent(422, 'caller', detail('missing', 'Field required', 'prompt')),
-      sent(
-        422,
-        'caller',
-        detail('less_than_equal', 'Input should be less than or equal to 20', 'cfg_scale'),
-      ),
-      sent(422, 'caller', detail('literal_error', "Input should be '5' or '10'", 'duration')),
-      sent(422, 'caller', detail('video_duration_too_long', 'The video is too long.', 'video_url')),
-      sent(504, 'broken', detail('generation_timeout', 'The generation timed out.')),
-      sent(500, 'broken', detail('internal_server_error', 'Internal server error')),
-      sent(400, 'broken', detail('downstream_service_error', 'Downstream service error')),
-      sent(
-        503,
-        'broken',
-        { detail: 'Runner disconnected', error_type: 'runner_disconnected' },
-        { headers: { 'x-fal-error-type': 'runner_disconnected' } },
-      ),
-      sent(429, 'throttle', { detail: 'You have reached your concurrent requests limit.' }),
-    ],
-  },
-  {
     vendor: 'Replicate',
-    source: 'replicate.com/docs: HTTP API; replicate/replicate-javascript issues',
     payloads: [
-      sent(401, 'account', {
-        title: 'Unauthenticated',
-        detail: 'You did not pass a valid authentication token',
-        status: 401,
-      }),
-      sent(402, 'account', {
-        title: 'Insufficient credit',
-        detail: 'You have insufficient credit to run this model.',
-        status: 402,
-      }),
-      sent(402, 'account', {
-        title: 'Free time limit reached',
-        detail: 'You have reached the free time limit.',
-        status: 402,
-      }),
+      sent(
+        401,
+        'account',
+        problem(401, 'Unauthenticated', 'You did not pass an authentication token'),
+        { source: 'replicate/replicate-python#47' },
+      ),
+      sent(
+        402,
+        'account',
+        problem(402, 'Insufficient credit', 'You have insufficient credit to run this model.'),
+      ),
+      sent(
+        402,
+        'account',
+        problem(402, 'Free time limit reached', 'You have reached the free time limit.'),
+      ),
       sent(
         429,
         'throttle',
         {
-          detail: 'Request was throttled. Your rate limit resets in ~30s.',
+          detail:
+            'Request was throttled. Your rate limit for creating predictions is reduced to 6 requests per minute with a burst of 1 requests while you have less than $5.0 in credit. Your rate limit resets in ~5s.',
           status: 429,
-          retry_after: 30,
+          retry_after: 5,
         },
-        { wait_ms: 30_000 },
+        { wait_ms: 5_000, source: 'nodetool-ai/nodetool#5196' },
       ),
       sent(422, 'caller', {
         title: 'Input validation failed',
@@ -110,53 +45,70 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
         status: 422,
         invalid_fields: [{ type: 'required', field: 'input', description: 'prompt is required' }],
       }),
-      sent(422, 'caller', {
-        title: 'Input validation failed',
-        detail: '- input.width: Must be less than or equal to 1440\n',
-        status: 422,
-      }),
-      sent(422, 'broken', {
-        title: 'Invalid version or not permitted',
-        detail: 'The specified version does not exist (or perhaps you lack permission to use it?)',
-        status: 422,
-      }),
-      sent(404, 'broken', {
-        title: 'Not found',
-        detail: 'The requested resource could not be found.',
-        status: 404,
-      }),
+      sent(
+        422,
+        'caller',
+        problem(
+          422,
+          'Input validation failed',
+          '- input.width: Must be less than or equal to 1440\n',
+        ),
+      ),
+      sent(
+        422,
+        'broken',
+        problem(
+          422,
+          'Invalid version or not permitted',
+          "The specified version does not exist (or perhaps you don't have permission to use it?)",
+        ),
+        { source: 'replicate/replicate-javascript#307' },
+      ),
+      sent(404, 'broken', problem(404, 'Not found', 'The requested resource could not be found.')),
       sent(500, 'broken', { detail: 'Internal server error' }),
     ],
   },
   {
     vendor: 'Runway',
-    source: 'docs.dev.runwayml.com: API errors; @runwayml/sdk@4.20.1 core/error.ts',
     payloads: [
-      sent(401, 'account', { error: 'Invalid API Key' }),
-      sent(400, 'account', { error: 'You do not have enough credits to run this task.' }),
+      sent(401, 'account', { error: 'Invalid API Key' }, { source: RUNWAY_DOCS }),
+      sent(
+        400,
+        'account',
+        { error: 'You do not have enough credits to run this task.' },
+        { source: 'runwayml/sdk-node#28' },
+      ),
       sent(400, 'caller', {
         error: 'Validation of body failed',
         issues: [{ code: 'invalid_type', path: ['ratio'], message: 'Required' }],
       }),
       sent(400, 'caller', { error: 'Invalid asset dimensions' }),
-      sent(429, 'throttle', { error: 'You have reached the daily task limit for this model.' }),
-      sent(502, 'broken', { error: 'Bad gateway' }),
-      sent(503, 'overload', { error: 'The service is at capacity' }),
+      sent(
+        429,
+        'throttle',
+        { error: 'Your daily task limit has been reached.' },
+        { source: 'runwayml/sdk-python#23' },
+      ),
+      sent(502, 'broken', { error: 'Bad gateway' }, { source: RUNWAY_DOCS }),
+      sent(503, 'overload', { error: 'The service is at capacity' }, { source: RUNWAY_DOCS }),
     ],
   },
   {
     vendor: 'Stability AI',
-    source: 'platform.stability.ai: REST API v2beta, responses',
     payloads: [
       sent(
         403,
         'caller',
         stability(
           'content_moderation',
-          'Your request was flagged by our content moderation system.',
+          'Your request was flagged by our content moderation system, as a result your request was denied and you were not charged.',
         ),
-        filtered,
+        { ...filtered, source: 'ZHO-ZHO-ZHO/ComfyUI-StableDiffusion3-API#2' },
       ),
+      // The header is not the client's.
+      sent(400, 'unclear', stability('bad_request', 'content-type: must be multipart/form-data'), {
+        source: 'jezs00/pycasso#86',
+      }),
       sent(
         401,
         'account',
@@ -189,7 +141,6 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
   },
   {
     vendor: 'Black Forest Labs and Ideogram',
-    source: 'docs.bfl.ai: Errors; developer.ideogram.ai: API reference',
     payloads: [
       sent(402, 'account', { detail: 'Insufficient credits. Please add credits.' }),
       sent(403, 'account', { detail: 'Not authenticated' }),
@@ -203,10 +154,12 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
       sent(
         422,
         'caller',
+        { error: 'Prompt or provided image failed the safety checks' },
         {
-          error: 'Prompt provided failed safety check due to the inclusion of prohibited content.',
+          ...filtered,
+          source:
+            'https://skills.sh/jeremylongshore/claude-code-plugins-plus-skills/ideogram-common-errors',
         },
-        filtered,
       ),
       sent(400, 'caller', { error: 'Invalid input provided.' }),
       sent(429, 'throttle', { error: 'Too many requests in flight' }),

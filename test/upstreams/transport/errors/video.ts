@@ -1,259 +1,148 @@
-import { sent, type VendorErrors } from './payload.ts';
+import type { Fault } from '../../../../src/errors/fault.ts';
+import { type ErrorPayload, sent, type VendorErrors } from './payload.ts';
 
 const filtered = { error_id: 'content_policy_violation' } as const;
-const kling = (code: number, message: string) => ({ code, message, request_id: 'r' });
-const ON_KLING = { protocol: 'kling' } as const;
-const ark = (code: string, message: string) => ({ error: { code, message, param: '', type: '' } });
-const _detail = (type: string, msg: string, ...loc: string[]) => ({
-  detail: [{ loc: ['body', ...loc], msg, type }],
-});
-const _stability = (name: string, ...errors: string[]) => ({ id: 'a1', name, errors });
-const minimax = (status_code: number, status_msg: string) => ({
-  base_resp: { status_code, status_msg },
+/** A copy of Kling's table of errors. */
+const KLING_TABLE = 'inference-sh/grid api/klingai/docs/00-general.md';
+const MINIMAX_TABLE = 'https://platform.minimax.io/docs/api-reference/errorcode';
+
+const kling = (
+  status: number,
+  fault: Fault,
+  code: number,
+  message: string,
+  more: Pick<ErrorPayload, 'source' | 'error_id'> = { source: KLING_TABLE },
+): ErrorPayload =>
+  sent(status, fault, { code, message, request_id: 'r' }, { protocol: 'kling', ...more });
+const minimax = (
+  fault: Fault,
+  status_code: number,
+  status_msg: string,
+  more: Pick<ErrorPayload, 'source' | 'error_id'> = {},
+): ErrorPayload =>
+  sent(400, fault, { base_resp: { status_code, status_msg } }, { source: MINIMAX_TABLE, ...more });
+/** An error of MiniMax's language models, which have the protocols of OpenAI and Anthropic. */
+const chat = (type: string, message: string): object => ({
+  ...{ type: 'error', error: { type, message }, request_id: 'r' },
 });
 
+/** Errors of providers of videos. */
 export const VIDEO_ERRORS: readonly VendorErrors[] = [
   {
     vendor: 'Kling',
-    source: 'app.klingai.com: API documentation, Error codes',
     payloads: [
-      sent(401, 'account', kling(1000, 'Authentication failed'), ON_KLING),
-      sent(401, 'account', kling(1002, 'Authorization is invalid'), ON_KLING),
-      sent(401, 'account', kling(1004, 'Authorization has expired'), ON_KLING),
-      sent(429, 'account', kling(1100, 'Account exception'), ON_KLING),
-      sent(429, 'account', kling(1101, 'Account in arrears (postpaid scenario)'), ON_KLING),
-      sent(429, 'account', kling(1102, 'Resource pack depleted or expired'), ON_KLING),
-      sent(403, 'account', kling(1103, 'Unauthorized access to requested resource'), ON_KLING),
-      sent(429, 'account', kling(1304, 'Triggered the IP whitelisting policy'), ON_KLING),
-      sent(
-        429,
-        'throttle',
-        kling(1302, 'The API request is too fast, exceeding the platform rate limit'),
-        ON_KLING,
-      ),
-      sent(
-        429,
-        'throttle',
-        kling(1303, 'Concurrency or QPS exceeds the prepaid resource package limit'),
-        ON_KLING,
-      ),
-      sent(400, 'caller', kling(1200, 'Invalid request parameters'), ON_KLING),
-      sent(
-        400,
-        'caller',
-        kling(1201, 'Invalid parameters, such as incorrect key or illegal value'),
-        ON_KLING,
-      ),
-      sent(404, 'broken', kling(1202, 'The requested method is invalid'), ON_KLING),
-      sent(
-        404,
-        'broken',
-        kling(1203, 'The requested resource does not exist, such as the model'),
-        ON_KLING,
-      ),
-      sent(400, 'caller', kling(1300, 'Trigger the platform strategy'), {
-        ...ON_KLING,
-        ...filtered,
+      kling(401, 'account', 1000, 'Authentication failed'),
+      kling(401, 'account', 1001, 'Authorization empty'),
+      kling(401, 'account', 1002, 'Authorization invalid'),
+      kling(401, 'account', 1003, 'Token not yet valid'),
+      kling(401, 'account', 1004, 'Token expired'),
+      kling(429, 'account', 1100, 'Account exception'),
+      kling(429, 'account', 1101, 'Account in arrears'),
+      kling(429, 'account', 1102, 'Resource pack depleted'),
+      kling(403, 'account', 1103, 'Unauthorized access'),
+      kling(429, 'account', 1304, 'IP whitelist policy'),
+      kling(429, 'throttle', 1302, 'Rate limit exceeded'),
+      kling(429, 'throttle', 1303, 'parallel task over resource pack limit', {
+        source: 'https://klingai.com/document-api/api/get-started/concurrency-rules',
       }),
-      sent(400, 'caller', kling(1301, 'Trigger the content security policy of the platform'), {
-        ...ON_KLING,
-        ...filtered,
-      }),
-      sent(500, 'broken', kling(5000, 'Server internal error'), ON_KLING),
-      sent(
-        503,
-        'overload',
-        kling(5001, 'Server temporarily unavailable, usually due to maintenance'),
-        ON_KLING,
-      ),
-      sent(
-        504,
-        'broken',
-        kling(5002, 'Server internal timeout, usually due to a backlog'),
-        ON_KLING,
-      ),
-      sent(
-        400,
-        'unclear',
-        kling(1201, 'The number means nothing at a channel of another protocol'),
-      ),
-    ],
-  },
-  {
-    vendor: 'Volcengine Ark',
-    source: 'volcengine.com/docs/82379: Error codes',
-    payloads: [
-      sent(
-        401,
-        'account',
-        ark('AuthenticationError', 'The API key or AK/SK in the request is missing or invalid.'),
-      ),
-      sent(403, 'account', ark('AccountOverdueError', 'The account has an overdue balance.')),
-      sent(403, 'account', ark('AccessDenied', 'Access denied.')),
-      sent(
-        429,
-        'account',
-        ark('SetLimitExceeded', 'Your account has reached the set inference limit for the model.'),
-      ),
-      sent(
-        429,
-        'account',
-        ark('QuotaExceeded', 'Your account has exhausted its free trial quota for the model.'),
-      ),
-      sent(404, 'broken', ark('ModelNotOpen', 'Your account has not activated the model.')),
-      sent(
-        404,
-        'broken',
-        ark(
-          'InvalidEndpointOrModel.NotFound',
-          'The model or endpoint does not exist or you do not have access to it.',
-        ),
-      ),
-      sent(
-        429,
-        'throttle',
-        ark(
-          'RateLimitExceeded.EndpointRPMExceeded',
-          'The Requests Per Minute limit of the endpoint has been exceeded.',
-        ),
-      ),
-      sent(
-        429,
-        'throttle',
-        ark('ModelAccountTpmRateLimitExceeded', 'The Tokens Per Minute limit has been exceeded.'),
-      ),
-      sent(
-        429,
-        'throttle',
-        ark('AccountRateLimitExceeded', 'The account has exceeded the rate limit.'),
-      ),
-      sent(
-        429,
-        'overload',
-        ark('ServerOverloaded', 'The service is currently unable to handle additional requests.'),
-      ),
-      sent(
-        400,
-        'caller',
-        ark('InvalidParameter', 'A parameter specified in the request is not valid: content.'),
-      ),
-      sent(400, 'caller', ark('MissingParameter', 'The request is missing the parameter content.')),
-      sent(
-        400,
-        'caller',
-        ark('InvalidParameter.UnsupportedParameter', 'The parameter ratio is not supported.'),
-      ),
-      sent(
-        400,
-        'caller',
-        ark('SensitiveContentDetected', 'The input text may contain sensitive information.'),
-        filtered,
-      ),
-      sent(
-        400,
-        'caller',
-        ark(
-          'InputTextSensitiveContentDetected',
-          'The input text may contain sensitive information.',
-        ),
-        filtered,
-      ),
-      sent(
-        400,
-        'caller',
-        ark(
-          'InputImageSensitiveContentDetected.PrivacyInformation',
-          'The input image may contain a real person.',
-        ),
-        filtered,
-      ),
-      sent(
-        400,
-        'caller',
-        ark(
-          'OutputVideoSensitiveContentDetected',
-          'The output video may contain sensitive information.',
-        ),
-        filtered,
-      ),
-      sent(
-        500,
-        'broken',
-        ark('InternalServiceError', 'The service encountered an unexpected internal error.'),
-      ),
-      sent(401, 'account', {
-        ResponseMetadata: { RequestId: 'r', Error: { Code: 'InvalidSignature', Message: 'wrong' } },
-      }),
-    ],
-  },
-  {
-    vendor: 'Relay of Suno and Midjourney',
-    source: 'QuantumNous/new-api: types/error.go; issues',
-    payloads: [
-      sent(403, 'account', {
-        error: {
-          code: 'insufficient_user_quota',
-          message: '用户额度不足, 剩余额度: $0.1',
-          type: 'new_api_error',
-          param: '',
-        },
-      }),
-      sent(401, 'account', {
-        error: { code: '', message: '无效的令牌 (request id: 2025)', type: 'new_api_error' },
-      }),
-      sent(403, 'account', {
-        error: {
-          code: 'pre_consume_token_quota_failed',
-          message: 'token quota is not enough',
-          type: 'new_api_error',
-        },
-      }),
-      sent(503, 'broken', {
-        error: {
-          code: 'model_not_found',
-          message: 'No available channel for model suno under group default',
-          type: 'new_api_error',
-        },
-      }),
-      sent(
-        400,
-        'caller',
-        {
-          error: {
-            code: 'sensitive_words_detected',
-            message: 'user sensitive words detected',
-            type: 'new_api_error',
-          },
-        },
-        filtered,
-      ),
-      sent(500, 'broken', {
-        error: {
-          code: 'do_request_failed',
-          message: 'upstream error: do request failed',
-          type: 'new_api_error',
-        },
-      }),
-      sent(429, 'overload', {
-        error: { message: '当前分组上游负载已饱和，请稍后再试', type: 'new_api_error', code: '' },
+      kling(400, 'caller', 1200, 'Invalid parameters'),
+      kling(400, 'caller', 1201, 'Invalid param value'),
+      kling(404, 'broken', 1202, 'Invalid method'),
+      kling(404, 'broken', 1203, 'Resource not found'),
+      kling(400, 'caller', 1300, 'Platform policy triggered', { ...filtered, source: KLING_TABLE }),
+      kling(400, 'caller', 1301, 'Content security policy', { ...filtered, source: KLING_TABLE }),
+      kling(500, 'broken', 5000, 'Server internal error'),
+      kling(503, 'overload', 5001, 'Server temporarily unavailable', {}),
+      kling(504, 'broken', 5002, 'Server internal timeout', {}),
+      sent(400, 'unclear', {
+        code: 1201,
+        message: 'The number means nothing at a channel of another protocol',
       }),
     ],
   },
   {
     vendor: 'MiniMax',
-    source: 'platform.minimax.io: Error codes',
     payloads: [
-      sent(400, 'account', minimax(1004, 'not authorized')),
-      sent(400, 'account', minimax(1008, 'insufficient balance')),
-      sent(400, 'account', minimax(2049, 'invalid api key')),
-      sent(400, 'throttle', minimax(1002, 'rate limit')),
-      sent(400, 'throttle', minimax(2045, 'rate growth limit')),
-      sent(400, 'broken', minimax(1000, 'unknown error')),
-      sent(400, 'broken', minimax(1001, 'request timeout')),
-      sent(400, 'caller', minimax(1026, 'input new_sensitive'), filtered),
-      sent(400, 'caller', minimax(1027, 'output new_sensitive'), filtered),
-      sent(400, 'caller', minimax(1039, 'token limit'), { error_id: 'context_length_exceeded' }),
-      sent(400, 'caller', minimax(2013, 'invalid params')),
+      minimax('account', 1004, 'not authorized'),
+      minimax('account', 1008, 'insufficient balance'),
+      minimax('account', 2049, 'invalid api key', { source: 'MiniMax-AI/MiniMax-01#37' }),
+      minimax('throttle', 1002, 'rate limit'),
+      minimax('throttle', 1041, 'conn limit'),
+      sent(400, 'throttle', {
+        base_resp: { status_code: 2045, status_msg: 'rate growth limit' },
+      }),
+      minimax('broken', 1000, 'unknown error'),
+      minimax('broken', 1001, 'request timeout'),
+      minimax('broken', 1024, 'internal error'),
+      minimax('broken', 1033, 'system error'),
+      minimax('caller', 1026, 'input new_sensitive', filtered),
+      minimax('caller', 1027, 'output new_sensitive', filtered),
+      minimax('caller', 1039, 'token limit', { error_id: 'context_length_exceeded' }),
+      minimax('caller', 2013, 'invalid params'),
+      sent(
+        401,
+        'account',
+        chat(
+          'authorized_error',
+          "login fail: Please carry the API secret key in the 'Authorization' field of the request header (1004)",
+        ),
+        { source: 'nearai/ironclaw#1742' },
+      ),
+      sent(500, 'account', chat('api_error', 'insufficient balance (1008)'), {
+        source: 'MiniMax-AI/MiniMax-M2#62',
+      }),
+      sent(
+        429,
+        'account',
+        {
+          error: {
+            http_code: '429',
+            message: 'insufficient balance (1008)',
+            type: 'insufficient_balance_error',
+          },
+          request_id: 'r',
+        },
+        { source: 'modelscope/modelscope#1691' },
+      ),
+      sent(
+        429,
+        'account',
+        chat(
+          'rate_limit_error',
+          'usage limit exceeded, 5-hour usage limit reached for Token Plan Starter (0/0 used), resets at 2026-05-15T15:00:00Z (2056)',
+        ),
+        { source: 'MiniMax-AI/MiniMax-M2.7#36' },
+      ),
+      sent(500, 'broken', chat('api_error', 'unknown error, 999 (1000)'), {
+        source: 'MiniMax-AI/MiniMax-M3#6',
+      }),
+      ...[
+        'invalid params, chat content has invalid message role: system (2013)',
+        'invalid params, invalid chat setting (2013)',
+      ].map((message) =>
+        sent(
+          400,
+          'caller',
+          {
+            type: 'error',
+            error: { type: 'bad_request_error', message, http_code: '400' },
+            request_id: 'r',
+          },
+          { source: 'BigPizzaV3/CodexPlusPlus#267' },
+        ),
+      ),
+      sent(
+        400,
+        'caller',
+        chat('bad_request_error', 'invalid params, context window exceeds limit (2013)'),
+        { error_id: 'context_length_exceeded', source: 'MiniMax-AI/MiniMax-M2#119' },
+      ),
+      sent(
+        400,
+        'broken',
+        chat('bad_request_error', "invalid params, unknown model 'gpt-5.5' (2013)"),
+        { source: 'jlcodes99/cockpit-tools#1431' },
+      ),
     ],
   },
 ];

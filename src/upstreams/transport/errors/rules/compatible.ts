@@ -13,6 +13,8 @@ export const COMPATIBLE_RULES = [
         /longer than the model's (?:maximum )?context/i,
         /input exceeds the context window/i,
         /inputs?`? tokens? \+ `?max_new_tokens`? must be <=/i,
+        /`inputs` must have less than \d+ tokens/i,
+        /current length is \d+ while limit is \d+/i,
       ],
     },
     { error_id: 'context_length_exceeded', statuses: [400, 413, 422] },
@@ -26,10 +28,17 @@ export const COMPATIBLE_RULES = [
   }),
   ...rulesOf('Mistral', 'docs.mistral.ai: Error glossary; @mistralai/mistralai models/errors', {
     account: [/^unauthorized$/i, 'inactive_subscription', /^inactive subscription/i],
-    throttle: ['rate_limited', /^requests rate limit exceeded/i, 'service_tier_capacity_exceeded'],
+    throttle: ['rate_limited', /^requests rate limit exceeded/i],
     broken: ['invalid_model', /^invalid model: /i, 'unreachable_backend'],
     caller: ['invalid_request_file', 'invalid_request_message_order', 'invalid_request_image'],
   }),
+  // At 503, Mistral itself has no capacity.
+  ...rulesOf(
+    'Mistral',
+    'docs.mistral.ai: Error glossary; BerriAI/litellm#25078',
+    { throttle: ['service_tier_capacity_exceeded'] },
+    { statuses: [429] },
+  ),
   ...rulesOf(
     'Mistral',
     'docs.mistral.ai: Error glossary',
@@ -74,6 +83,7 @@ export const COMPATIBLE_RULES = [
       /incorrect api key provided/i,
       /used all available credits or reached (?:its|your) monthly spending limit/i,
       /doesn.t have any credits/i,
+      /run out of credits or need a grok subscription/i,
       /api key is currently blocked/i,
       'unauthenticated:bad-credentials',
       'personal-team-blocked:spending-limit',
@@ -97,7 +107,7 @@ export const COMPATIBLE_RULES = [
     {
       account: [
         'The caller does not have permission to execute the specified operation',
-        'unauthenticated',
+        ...['unauthenticated', 'permission-denied'],
       ],
     },
     { is_general: true },

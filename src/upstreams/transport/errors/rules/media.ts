@@ -23,7 +23,7 @@ export const MEDIA_RULES = [
   ...rulesOf('Volcengine Ark', 'volcengine.com/docs/82379: Error codes', {
     account: [
       ...['AuthenticationError', 'AccountOverdueError', 'AccessDenied', 'InvalidAccountStatus'],
-      ...['InvalidSubscription', 'OperationDenied', 'SetLimitExceeded', 'InvalidSignature'],
+      ...['InvalidSubscription', 'OperationDenied', 'InvalidSignature'],
       ...['UnsupportedRegion', 'OperationDenied.ServiceNotOpen', 'QuotaExceeded'],
       ...[
         'MissingAuthentication',
@@ -47,6 +47,20 @@ export const MEDIA_RULES = [
       ...['InvalidEndpointOrModel.NotFound'],
     ],
   }),
+  ...rulesOf(
+    'Volcengine Ark',
+    'volcengine/MineContext#328',
+    { account: ['SetLimitExceeded'] },
+    // The limit is one model's.
+    { health: 'model' },
+  ),
+  ...rulesOf(
+    'Volcengine Ark',
+    'volcengine/volcengine-python-sdk#13',
+    // The channel's endpoint may be of another kind than the request.
+    { unclear: [/^one or more parameters specified in the request are not valid/i] },
+    { statuses: [400] },
+  ),
   ...rulesOf(
     'Volcengine Ark',
     'volcengine.com/docs/82379: Error codes',
@@ -142,6 +156,8 @@ export const MEDIA_RULES = [
     ],
     throttle: ['rate_limit_exceeded'],
     broken: ['not_found', 'internal_error'],
+    // The header is not the client's.
+    unclear: [/^content-type: must be/i],
   }),
   ...rulesOf('Black Forest Labs', 'docs.bfl.ai: Errors', {
     account: [/^insufficient credits/i, /^not authenticated/i],
@@ -150,7 +166,7 @@ export const MEDIA_RULES = [
   ...rulesOf(
     'Ideogram',
     'developer.ideogram.ai: API reference',
-    { caller: [/prompt (?:provided )?(?:has )?failed (?:the |to pass )?safety checks?/i] },
+    { caller: [/\b(?:prompt|image)\b.{0,40}\bfailed (?:the |to pass )?safety checks?/i] },
     { error_id: 'content_policy_violation' },
   ),
   ...rulesOf(
@@ -184,5 +200,33 @@ export const MEDIA_RULES = [
     'platform.minimax.io: Error codes',
     { caller: ['1039'] },
     { at: 'base_resp.status_code', error_id: 'context_length_exceeded' },
+  ),
+  // MiniMax's language models have the protocols of OpenAI and Anthropic, and the code in the words.
+  ...rulesOf(
+    'MiniMax',
+    'MiniMax-AI/MiniMax-M2#62; MiniMax-AI/MiniMax-M2.7#36; nearai/ironclaw#1742',
+    {
+      account: [
+        'insufficient_balance_error',
+        /insufficient balance \(1008\)/i,
+        /usage limit exceeded.{0,200}\(2056\)/i,
+        /login fail.{0,200}\(1004\)/i,
+        /invalid api key.{0,80}\(2049\)/i,
+      ],
+      throttle: [/rate limit.{0,80}\(1002\)/i],
+      broken: [/unknown model .{0,80}\(2013\)/i],
+    },
+  ),
+  ...rulesOf(
+    'MiniMax',
+    'MiniMax-AI/MiniMax-M2#119',
+    { caller: [/context window exceeds limit/i] },
+    { error_id: 'context_length_exceeded', statuses: [400] },
+  ),
+  ...rulesOf(
+    'MiniMax',
+    'https://platform.minimax.io/docs/api-reference/errorcode',
+    { caller: [/new_sensitive \(102[67]\)/i] },
+    { error_id: 'content_policy_violation' },
   ),
 ];

@@ -2,6 +2,7 @@ import type { Simulator } from '../exchange.ts';
 import { disconnectsWithin } from '../shared/waiting.ts';
 import { accountOrRefusal, bodyOf, submitJob, textIn, type Wording } from '../tasks/desk.ts';
 import { fileUrl } from '../tasks/files.ts';
+import type { Job } from '../tasks/jobs.ts';
 import { imageIn } from '../tasks/media.ts';
 
 /**
@@ -53,10 +54,13 @@ const TOKEN_PRICED = [
   'output_format',
   'output_compression',
   'moderation',
+  'stream',
+  'partial_images',
 ];
 const CLASSIC = ['model', 'prompt', 'n', 'size', 'quality', 'user', 'style', 'response_format'];
 const TOKENS_PER_IMAGE = 1_056;
 const TOKENS_PER_INPUT = 323;
+const TOKENS_PER_PARTIAL = 100;
 const DEFAULT_IMAGE_MS = 50;
 
 /** Serves the image routes. The caller reads `key`: OpenAI's and Azure's headers for it differ. */
@@ -91,6 +95,12 @@ export async function openaiImages(
   if (prompt === '') return wording.refusal(400, 'input');
   const [width = 1_024, height = 1_024] = sizeIn(textIn(body, 'size'));
   const outputs = Number(body['n'] ?? 1);
+  const isStreamed = String(body['stream']) === 'true';
+  // theopenco/llmgateway issue 3963.
+  if (isStreamed && outputs !== 1) {
+    const message = 'Streaming is only supported with n=1.';
+    return error(400, message, 'invalid_request_error', 'invalid_value');
+  }
   const order = {
     protocol: 'openai-images',
     model,
@@ -104,6 +114,16 @@ export async function openaiImages(
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   const wait = /task_ms=/.test(prompt) ? script.task_ms : DEFAULT_IMAGE_MS;
+  if (isStreamed) {
+    const partials = Number(body['partial_images'] ?? 0);
+    const text_tokens = Math.ceil(prompt.length / 4);
+    const image_tokens = TOKENS_PER_INPUT * pictures.length;
+    const output = TOKENS_PER_IMAGE + TOKENS_PER_PARTIAL * partials;
+    const order = { body, job, width, height, partials, wait_ms: wait };
+    const prefix = isEdit ? 'image_edit' : 'image_generation';
+    job.tokens = { text_input: text_tokens, image_input: image_tokens, output };
+    return streamedImage(order, prefix, script.fail !== undefined, request.signal);
+  }
   if (await disconnectsWithin(request.signal, wait)) return new Response(null, { status: 499 });
   if (script.fail === 'moderation') return wording.refusal(400, 'moderation');
   if (script.fail)
@@ -135,6 +155,63 @@ export async function openaiImages(
   };
   const created = Math.floor(Date.now() / 1_000);
   return Response.json(isClassic ? { created, data } : { created, output_format, data, usage });
+}
+
+interface StreamedImage {
+  readonly body: Record<string, unknown>;
+  readonly job: Job;
+  readonly width: number;
+  readonly height: number;
+  readonly partials: number;
+  readonly wait_ms: number;
+}
+
+/**
+ * The events of a streamed image (openai 7.55.0: `ImageGenPartialImageEvent`, `ImageGenCompletedEvent`).
+ * The previews arrive in equal intervals.
+ */
+function streamedImage(
+  { body, job, width, height, partials, wait_ms }: StreamedImage,
+  prefix: string,
+  fails: boolean,
+  signal: AbortSignal,
+): Response {
+  const output_format = textIn(body, 'output_format') || 'png';
+  const shared = {
+    ...{ created_at: Math.floor(Date.now() / 1_000), output_format },
+    background: textIn(body, 'background') || 'opaque',
+    quality: textIn(body, 'quality').replace('auto', '') || 'high',
+    size: textIn(body, 'size').replace('auto', '') || '1024x1024',
+  };
+  const event = (value: { type: string }) =>
+    `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
+  async function* events() {
+    for (let index = 0; index <= partials; index += 1) {
+      if (await disconnectsWithin(signal, wait_ms / (partials + 1))) return;
+      const b64_json = imageIn(output_format, `${job.id}${index}`, width, height);
+      if (index < partials) {
+        const type = `${prefix}.partial_image`;
+        yield event({ type, b64_json, partial_image_index: index, ...shared } as { type: string });
+      } else if (fails) {
+        const words = { message: 'The server had an error.', type: 'server_error', code: null };
+        yield event({ type: 'error', error: words } as { type: string });
+      } else {
+        const type = `${prefix}.completed`;
+        yield event({ type, b64_json, usage: usageOf(job.tokens), ...shared } as { type: string });
+      }
+    }
+  }
+  return new Response(events() as unknown as ReadableStream, {
+    headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+  });
+}
+
+function usageOf({ text_input = 0, image_input = 0, output = 0 }: Partial<Job['tokens']> = {}) {
+  const input_tokens = text_input + image_input;
+  return {
+    ...{ input_tokens, output_tokens: output, total_tokens: input_tokens + output },
+    input_tokens_details: { text_tokens: text_input, image_tokens: image_input },
+  };
 }
 
 /** The text fields of an edit's form. */

@@ -1,5 +1,10 @@
 import type { GenerationUsage } from '../protocols/generation-usage.ts';
-import { maxImageTokens, maxInputImageTokens, megapixelsOf } from './image-tokens.ts';
+import {
+  maxImageTokens,
+  maxInputImageTokens,
+  maxPartialTokens,
+  megapixelsOf,
+} from './image-tokens.ts';
 import type { GenerationInput } from './inputs.ts';
 import { picoPerToken } from './price.ts';
 import type { Offers, PriceDeclaration } from './schema.ts';
@@ -219,7 +224,8 @@ function unitPrice(price: UnitPrice, input: GenerationInput): number {
 }
 
 function maxOutputTokens(input: GenerationInput): number {
-  return input.scene === 'image' ? maxImageTokens(input) * input.n : 0;
+  if (input.scene !== 'image') return 0;
+  return maxImageTokens(input) * input.n + maxPartialTokens(input);
 }
 
 /**

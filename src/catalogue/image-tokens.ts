@@ -31,6 +31,16 @@ export function maxImageTokens(input: Pick<ImageInput, 'size' | 'quality'>): num
   return (Math.ceil(width / tile) + 1) * rows;
 }
 
+/** Tokens of one preview of an image (OpenAI docs: Image generation, cost). */
+const TOKENS_PER_PARTIAL = 100;
+
+/** Returns the most output tokens of a call's previews. */
+export function maxPartialTokens({
+  partial_images = 0,
+}: Pick<ImageInput, 'partial_images'>): number {
+  return partial_images * TOKENS_PER_PARTIAL;
+}
+
 /** Megapixels of a size, rounded up; 1 if there is no size in pixels. */
 export function megapixelsOf(size: string | undefined): number {
   const parsed = parseSize(size);

@@ -48,6 +48,10 @@ export interface ImageInput {
   readonly mask?: MediaReference;
   /** The client's name for its end user. */
   readonly user?: string;
+  /** True if the client gets the image, and its previews, as events. */
+  readonly stream?: true;
+  /** The most previews. Only a call with `stream` has them. */
+  readonly partial_images?: number;
 }
 
 export interface KlingElement {

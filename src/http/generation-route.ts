@@ -1,10 +1,11 @@
 import type { CatalogueModel, GenerationModel } from '../catalogue/catalogue.ts';
 import { isInline, isPublicUrl } from '../catalogue/contracts/media.ts';
-import type { GenerationScene } from '../catalogue/inputs.ts';
+import type { GenerationInput, GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
+import type { PartialImage } from '../upstreams/generation/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
@@ -43,6 +44,8 @@ export interface GenerationRoute {
    * never waits, and the response is always a task.
    */
   readonly inline?: (context: InlineContext) => Promise<Response>;
+  /** Creates the task of an image that is streamed, and sends its events. */
+  readonly streamed?: (context: StreamContext) => Promise<Response>;
 }
 
 /** Parameters that an API key sets for calls without them. */
@@ -60,6 +63,14 @@ export interface InlineContext {
   readonly bytes: BytesInFlight;
 }
 
+/** The input of a route's `streamed`. */
+export interface StreamContext extends Pick<InlineContext, 'ports' | 'bytes'> {
+  /** Creates the task. Resolves and rejects like `TaskPort.create` with `wait`. */
+  readonly create: (onPartial: (partial: PartialImage) => void) => Promise<TaskView>;
+  readonly input: Extract<GenerationInput, { scene: 'image' }>;
+  readonly request_id: string;
+}
+
 /**
  * Returns the handler of a generation route. It authenticates the key, counts the request against
  * the rate limit, and reads the body. Then it resolves the model, applies the model's contract, and
@@ -68,7 +79,7 @@ export interface InlineContext {
  */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async (context) => {
-    const { request, uuid, server } = context;
+    const { request, uuid, request_id, server } = context;
     const key = await deps.authentication.requireKey(context, route.isNative ?? false);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
@@ -93,22 +104,29 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     // Bun closes a silent connection after its idle timeout. An image may take longer than that.
     if (wait) server?.timeout(request, 0);
     const link = createLink(request, ports);
-    const creation = ports.tasks.create({
-      key,
-      request_id: uuid,
-      model,
-      input,
-      wait,
-      body_hash: new Bun.CryptoHasher('sha256').update(text).digest('hex'),
-      route: route.path,
-      signal: wait ? signal : request.signal,
-      ...(idempotency_key === undefined ? {} : { idempotency_key }),
-      ...(webhook_url === undefined ? {} : { webhook_url }),
-    });
-    const view = await creation.catch((error: unknown) => {
-      const accepts = (other: CatalogueModel) => acceptsBody(other, value);
-      throw inference.withAlternatives(error, { key, model }, accepts);
-    });
+    const create = (onPartial?: (partial: PartialImage) => void) => {
+      const creation = ports.tasks.create({
+        key,
+        request_id: uuid,
+        model,
+        input,
+        wait,
+        body_hash: new Bun.CryptoHasher('sha256').update(text).digest('hex'),
+        route: route.path,
+        signal: wait ? signal : request.signal,
+        ...(idempotency_key === undefined ? {} : { idempotency_key }),
+        ...(webhook_url === undefined ? {} : { webhook_url }),
+        ...(onPartial ? { onPartial } : {}),
+      });
+      return creation.catch((error: unknown) => {
+        const accepts = (other: CatalogueModel) => acceptsBody(other, value);
+        throw inference.withAlternatives(error, { key, model }, accepts);
+      });
+    };
+    if (wait && route.streamed && input.scene === 'image' && input.stream) {
+      return route.streamed({ create, input, ports, bytes, request_id });
+    }
+    const view = await create();
     if (wait && route.inline && view.status === 'completed') {
       const response_format = input.scene === 'image' ? input.response_format : 'url';
       return route.inline({ view, link, ports, response_format, bytes });

@@ -82,6 +82,13 @@ const create = (model: string, more: Record<string, unknown> = {}) => {
 };
 const formats = () => received.map((form) => form.get('response_format'));
 
+test('stream is refused by its name, with what is offered', async () => {
+  const failure = await failureOf(create('whisper-1', { stream: true }));
+  expect(failure).toMatchObject({ status: 400, param: 'stream' });
+  expect((failure as APIError).error).toMatchObject({ hint: expect.stringContaining('one piece') });
+  expect(received).toEqual([]);
+});
+
 describe('usage', () => {
   test('whisper-1: seconds, rounded up, in json and verbose_json', async () => {
     expect(await create('whisper-1')).toEqual({

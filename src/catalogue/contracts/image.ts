@@ -29,6 +29,7 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
     'output_format',
     'output_compression',
     'moderation',
+    'stream',
     'partial_images',
   ],
   'classic-image': ['size', 'quality', 'style'],
@@ -125,6 +126,8 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
       return Type.Integer({ minimum: 0, maximum: 100, description: 'Percent.' });
     case 'moderation':
       return oneOf(['auto', 'low']);
+    case 'stream':
+      return Type.Boolean({ default: false });
     case 'partial_images':
       return Type.Integer({ minimum: 0, maximum: 3 });
     case 'seed':
@@ -198,12 +201,7 @@ export function imageContract(
     operations: [],
     rules: rulesOf(family, offers),
     accept(body: Body): GenerationInput {
-      if (body['stream'] === true)
-        throw invalidParameter(
-          'stream',
-          'stream is not offered for images.',
-          'Leave it out: the answer has the whole images. For progress, send async: true and read GET /v1/tasks/{id}/events.',
-        );
+      if (body['stream'] === true) checkStream(id, names, body);
       if (body['async'] === true && !mayBeTask(offers)) {
         throw invalidParameter(
           'async',
@@ -220,6 +218,26 @@ export function imageContract(
       return normalise(family, offers, collectImages(known));
     },
   };
+}
+
+/**
+ * Throws WeirError if the model makes no streams, or if a parameter cannot go with them. Only one image
+ * can be streamed (theopenco/llmgateway issue 3963).
+ */
+function checkStream(id: string, names: readonly string[], { n, async }: Body): void {
+  if (!names.includes('stream')) {
+    throw invalidParameter(
+      'stream',
+      `${id} does not stream images.`,
+      'Leave it out: the answer has the whole images. For progress, send async: true and read GET /v1/tasks/{id}/events.',
+    );
+  }
+  if (async === true) {
+    throw invalidParameter('async', 'async cannot go with stream.', 'Send only one of them.');
+  }
+  if (n !== undefined && n !== null && n !== 1) {
+    throw invalidParameter('n', 'n must be 1 with stream.', 'Send one call for each image.');
+  }
 }
 
 /**
@@ -241,16 +259,19 @@ function collectImages({ image, mask, ...known }: Body): CheckedBody {
 }
 
 /** A body that passed the schema. */
-type CheckedBody = { prompt: string } & Partial<Omit<ImageInput, 'prompt'>> & {
+type CheckedBody = { prompt: string } & Partial<Omit<ImageInput, 'prompt' | 'stream'>> & {
+    stream?: boolean;
     async?: boolean;
-    partial_images?: number;
   };
 
 function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): GenerationInput {
-  // Partial images exist only in streams, and Weir streams no images. So they are neither requested
-  // nor priced.
-  const { async: _, partial_images: __, size, ...rest } = given;
-  const common = { n: 1, response_format: 'url' as const, ...rest, scene: 'image' as const };
+  const { async: _, stream, partial_images, size, ...rest } = given;
+  // Partial images exist only in streams. Without a stream, they are neither requested nor priced.
+  const streamed = stream
+    ? { stream: true as const, ...(partial_images === undefined ? {} : { partial_images }) }
+    : {};
+  const scene = 'image' as const;
+  const common = { n: 1, response_format: 'url' as const, ...rest, ...streamed, scene };
   switch (family) {
     case 'token-priced-image':
       if (size !== undefined) checkTokenPricedSize(size);

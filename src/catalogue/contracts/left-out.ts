@@ -56,14 +56,15 @@ export const GENERATION_LEFT_OUT: readonly LeftOutOfGeneration[] = [
     scenes: ['image'],
     values: [false],
     kind: 'answered',
-    reason: 'Images are not streamed; `true` is refused.',
+    reason: 'The answer has the whole images. A model that makes no streams refuses `true`.',
   },
   {
     parameter: 'partial_images',
     scenes: ['image'],
     families: ['token-priced-image'],
     kind: 'hint',
-    reason: 'Partial images exist only in streams. None is requested, and none is charged.',
+    reason:
+      'Partial images exist only in streams. Without `stream`, none is requested, and none is charged.',
   },
   {
     parameter: 'input_fidelity',

@@ -87,8 +87,14 @@ function refuseUnknownFields(form: Form, task: 'translations' | 'transcriptions'
   const known = task === 'transcriptions' ? TRANSCRIPTION_FIELDS : TRANSLATION_FIELDS;
   for (const name of form.keys()) {
     if (known.includes(name) || isLeftOut(`/v1/audio/${task}`, name, form.get(name))) continue;
-    const meant = closestName(name, known);
     const param = name.slice(0, MAX_QUOTED_CHARS);
+    if (name === 'stream') {
+      throw new WeirError('invalid_request', 'stream: transcripts are not streamed.', {
+        param,
+        hint: 'Leave it out: the transcript arrives in one piece.',
+      });
+    }
+    const meant = closestName(name, known);
     throw new WeirError('invalid_request', `${param} is not a field of this request.`, {
       param,
       hint: meant ? `Did you mean ${meant}?` : `The fields are ${known.join(', ')}.`,

@@ -7,7 +7,7 @@ import { EVENT_STREAM } from '../audio/speech-events.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
-import { base64Of } from '../images/route.ts';
+import { base64Of } from '../images/base64.ts';
 import { withTaskHeaders } from '../tasks/answer.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import {

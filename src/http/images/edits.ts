@@ -8,6 +8,7 @@ import type { Handler } from '../endpoint.ts';
 import { type Form, isForm, readForm } from '../form.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { imageEvents } from './events.ts';
 import { withResponseFormat } from './response-format.ts';
 import { inlineImages } from './route.ts';
 
@@ -34,6 +35,7 @@ export function editImage(deps: GenerationRouteDeps): Handler {
     complete: withResponseFormat,
     suits: canEdit,
     inline: inlineImages,
+    streamed: (context) => imageEvents('image_edit', context),
   });
 }
 

@@ -3,6 +3,7 @@ import type { GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput, GenerationScene } from '../../catalogue/inputs.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { Mp4Measures } from '../../storage/mp4.ts';
+import type { PartialImage } from '../../upstreams/generation/contract.ts';
 import type { Caller } from '../call.ts';
 
 /** The id of each task begins so. */
@@ -72,6 +73,11 @@ export interface CreateTask {
    * `ClientDeadline`).
    */
   readonly signal: ListenableSignal;
+  /**
+   * Receives the previews of an image that is streamed. Once there was one, the image is completed and
+   * charged, even if the client leaves (P12).
+   */
+  readonly onPartial?: (partial: PartialImage) => void;
 }
 
 /** A request to watch a task. */

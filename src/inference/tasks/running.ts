@@ -1,3 +1,5 @@
+import type { PartialImage } from '../../upstreams/generation/contract.ts';
+
 /**
  * Running submissions on this replica whose response is the result itself, not a job to poll. If the
  * client leaves, the submission is aborted.
@@ -6,6 +8,23 @@ export class RunningSubmissions {
   private readonly byTask = new Map<string, AbortController>();
   /** Tasks that were canceled because the client left or its deadline passed. */
   private readonly abandoned = new Set<string>();
+
+  /** Who receives the previews of a task's image. */
+  private readonly listeners = new Map<string, (partial: PartialImage) => void>();
+
+  /** Sends the previews of a task's image to `listener`, until `unlisten`. */
+  listen(task_id: string, listener: (partial: PartialImage) => void): void {
+    this.listeners.set(task_id, listener);
+  }
+
+  unlisten(task_id: string): void {
+    this.listeners.delete(task_id);
+  }
+
+  /** Returns who receives the previews of a task's image; undefined if nobody does. */
+  listenerOf(task_id: string): ((partial: PartialImage) => void) | undefined {
+    return this.listeners.get(task_id);
+  }
 
   /**
    * Registers a submission. Its signal is aborted when `signal` is aborted, or when the client of

@@ -208,7 +208,8 @@ export class Submission {
     let submitted: SubmitResult;
     try {
       const call = this.call(work, route, watch?.signal ?? signal);
-      submitted = await route.protocol.submit({ ...call, bytes });
+      const onPartial = this.running.listenerOf(work.id);
+      submitted = await route.protocol.submit({ ...call, bytes, onPartial });
     } catch (error) {
       if (watch?.hasClientLeft()) {
         permit.abandoned();

@@ -68,6 +68,8 @@ export interface TasksDeps {
 export class Tasks implements TaskPort {
   /** The event streams of clients on this replica. */
   readonly watches: TaskWatches;
+  /** Tasks of waiting clients that got a preview. */
+  private readonly previewed = new Set<string>();
 
   constructor(private readonly deps: TasksDeps) {
     const { sql, watch, onError } = deps;
@@ -82,7 +84,12 @@ export class Tasks implements TaskPort {
     }
     const earlier = await this.findEarlier(request);
     const id = earlier ?? (await this.createNew(request));
-    if (request.wait) return this.waitFor(id, request);
+    if (request.wait) {
+      return this.waitFor(id, request).finally(() => {
+        this.deps.running.unlisten(id);
+        this.previewed.delete(id);
+      });
+    }
     const view = await this.viewOf(id, request.key.organization_id);
     // The response shows a new task as just created, even if its first steps are already done.
     return earlier === undefined ? asCreated(view) : view;
@@ -150,6 +157,7 @@ export class Tasks implements TaskPort {
       webhook_url: request.webhook_url ?? null,
       deadline_ms: model.deadline_ms,
     };
+    this.listen(id, request);
     const event: TaskEvent = {
       type: 'ACCEPTED',
       deadline_ms: model.deadline_ms,
@@ -183,6 +191,7 @@ export class Tasks implements TaskPort {
       );
       return id;
     } catch (error) {
+      this.deps.running.unlisten(id);
       // Another call with the same idempotency key was committed first. Both calls share its task.
       const earlier = isUniqueViolation(error) ? await this.findEarlier(request) : undefined;
       if (earlier !== undefined) return earlier;
@@ -206,7 +215,8 @@ export class Tasks implements TaskPort {
   /**
    * Resolves with the completed task. If the task fails, throws the error of the failure. If the
    * client leaves or its deadline passes, the task is canceled (P8). A task with an idempotency key
-   * continues, because the client can send the request again to get the result.
+   * continues, because the client can send the request again to get the result. A task whose client got
+   * a preview continues too, because what was delivered is charged (P12).
    */
   private async waitFor(id: string, request: CreateTask): Promise<TaskView> {
     const { organization_id } = request.key;
@@ -214,7 +224,8 @@ export class Tasks implements TaskPort {
       await waitForEnd(this.deps.watch, id, request.signal);
     } catch (error) {
       if (!request.signal.aborted) throw error;
-      if (request.idempotency_key === undefined) this.abandon(id);
+      const hasPreview = this.previewed.delete(id);
+      if (request.idempotency_key === undefined && !hasPreview) this.abandon(id);
       else if (error instanceof ClientDeadlineError)
         throw new ClientDeadlineError(error.message, RETURN_HINT);
       throw error;
@@ -225,6 +236,15 @@ export class Tasks implements TaskPort {
     const channels = this.deps.channels.serving(request.model.id);
     const retry_after = retryAfter(channels, this.deps.clock.now());
     throw taskError(row?.error_code ?? 'upstream_error', view.error?.message ?? '', retry_after);
+  }
+
+  /** Passes the previews of a task's image to its client. */
+  private listen(id: string, { onPartial }: CreateTask): void {
+    if (!onPartial) return;
+    this.deps.running.listen(id, (partial) => {
+      this.previewed.add(id);
+      onPartial(partial);
+    });
   }
 
   private async waitForRelease(id: string): Promise<void> {

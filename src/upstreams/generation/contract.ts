@@ -23,6 +23,19 @@ export interface GenerationCall {
   readonly signal: AbortSignal;
   /** Counts the bytes of answers. */
   readonly bytes?: AnswerBytes | undefined;
+  /** Receives the previews of an image whose input has `stream`. Must not throw. */
+  readonly onPartial?: ((partial: PartialImage) => void) | undefined;
+}
+
+/** A preview of an image that is being made. The texts are those of the provider, if it sent them. */
+export interface PartialImage {
+  readonly base64: string;
+  /** The number of the preview, from 0. */
+  readonly index: number;
+  readonly background?: string;
+  readonly output_format?: string;
+  readonly quality?: string;
+  readonly size?: string;
 }
 
 /** A request about an accepted job, to the account that accepted it. */

@@ -8,10 +8,20 @@ import {
   type GenerationCall,
   type GenerationProtocol,
   LostSubmissionError,
+  type PartialImage,
   type SubmitResult,
   type UpstreamOutput,
 } from './contract.ts';
-import { asList, asObject, asText, failed, type JsonObject, submitJob } from './exchange.ts';
+import {
+  asList,
+  asNumber,
+  asObject,
+  asText,
+  failed,
+  type JsonObject,
+  messageIn,
+  submitJob,
+} from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
 /** OpenAI images, returned inline (OpenAI docs: Create image, Create image edit). */
@@ -38,18 +48,24 @@ async function submit(call: GenerationCall, address: OpenaiAddress): Promise<Sub
   if (input.scene !== 'image')
     throw new RetryableUpstreamError('server', 'this protocol makes only images');
   const body = bodyFor(call, input);
-  const answer = await submitJob(
-    call,
-    input.images
-      ? {
-          path: address.path(call, '/images/edits'),
-          headers,
-          body: await formFor(body, input, call.signal),
-        }
-      : { path: address.path(call, '/images/generations'), headers, body },
-  );
+  const request = input.images
+    ? {
+        path: address.path(call, '/images/edits'),
+        body: await formFor(body, input, call.signal),
+      }
+    : { path: address.path(call, '/images/generations'), body };
+  const onEvent = (event: JsonObject) => {
+    const partial = partialIn(event);
+    if (partial) call.onPartial?.(partial);
+  };
+  const answer = await submitJob(call, {
+    ...request,
+    headers,
+    ...(input.stream ? { onEvent } : {}),
+  });
   if ('type' in answer) return answer;
-  const { data, output_format } = answer.body;
+  if (answer.body['error']) return failed(messageIn(answer));
+  const { data, output_format } = input.stream ? inOnePiece(answer.body) : answer.body;
   if (!Array.isArray(data)) throw new LostSubmissionError('a response without images');
   const outputs = asList(data).flatMap((each) => outputOf(asObject(each), output_format) ?? []);
   if (outputs.length === 0) return failed('the answer contains no images', 'upstream');
@@ -73,7 +89,33 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObj
     output_format: input.output_format,
     output_compression: input.output_compression,
     moderation: input.moderation,
+    stream: input.stream,
+    partial_images: input.partial_images,
   });
+}
+
+/** Returns the preview in an event of a stream; undefined if the event has none. */
+function partialIn(event: JsonObject): PartialImage | undefined {
+  const [base64, index] = [asText(event['b64_json']), asNumber(event['partial_image_index'])];
+  if (!base64 || index === undefined) return undefined;
+  return {
+    ...{ base64, index },
+    ...withoutUndefined({
+      background: asText(event['background']),
+      output_format: asText(event['output_format']),
+      quality: asText(event['quality']),
+      size: asText(event['size']),
+    }),
+  };
+}
+
+/**
+ * Returns the last event of a stream in the form of an answer that is not streamed. An upstream that
+ * does not know `stream` sends such an answer. Without an image, the stream broke off.
+ */
+function inOnePiece(event: JsonObject): JsonObject {
+  if (!String(event['type']).endsWith('.completed')) return event;
+  return { data: [{ b64_json: event['b64_json'] }], output_format: event['output_format'] };
 }
 
 /**

@@ -11,6 +11,7 @@ import { UnsentRequestError } from '../transport/http.ts';
 import { jsonBody } from '../transport/request-body.ts';
 import type { JobCall } from './contract.ts';
 import { countAnswer } from './counted-answer.ts';
+import { readEventAnswer } from './event-answer.ts';
 import { isOwnAddress } from './own-address.ts';
 
 export type JsonObject = Record<string, unknown>;
@@ -27,12 +28,17 @@ export interface ProviderRequest {
   readonly own_domain?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: JsonObject | FormData;
+  /** Receives each event of an answer that arrives as server-sent events. */
+  readonly onEvent?: (event: JsonObject) => void;
 }
 
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: Pick<Headers, 'get'>;
-  /** The parsed body. It is `{}` if the body is not a JSON object. */
+  /**
+   * The parsed body, or the last event of a body of events. It is `{}` if the body is not a JSON
+   * object.
+   */
   readonly body: JsonObject;
   readonly bytes: Uint8Array;
 }
@@ -47,7 +53,7 @@ export interface ProviderAnswer {
  */
 export async function requestProvider(
   call: JobCall,
-  { method = 'GET', path, own_domain, headers, body }: ProviderRequest,
+  { method = 'GET', path, own_domain, headers, body, onEvent }: ProviderRequest,
   may_repeat: boolean,
 ): Promise<ProviderAnswer> {
   const url = addressOf(call, path, own_domain);
@@ -58,6 +64,14 @@ export async function requestProvider(
       ...{ method, url, headers, body: encoded, may_repeat, pool: 'jobs' },
     });
     const { status, headers: response_headers } = response;
+    if (onEvent && response.ok && EVENTS.test(response_headers.get('content-type') ?? '')) {
+      const onPiece = countAnswer(response, call.bytes, call.signal);
+      const last = await readEventAnswer(response, onPiece, onEvent);
+      exchange.markComplete();
+      const is_error = last['error'] !== undefined;
+      const body = is_error ? objectIn(valueIn(exchange.redact(JSON.stringify(last)))) : last;
+      return { status, headers: response_headers, body, bytes: new Uint8Array() };
+    }
     const bytes = response.ok
       ? await readBytes(response, MAX_ANSWER_BYTES, countAnswer(response, call.bytes, call.signal))
       : await readStart(response, MAX_ERROR_BYTES);
@@ -73,6 +87,7 @@ export async function requestProvider(
   }
 }
 
+const EVENTS = /^text\/event-stream\b/;
 const MEDIA = /^(?:image|video|audio)\//;
 
 /**

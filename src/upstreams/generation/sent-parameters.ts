@@ -41,7 +41,7 @@ type Members = readonly string[];
 
 const OPENAI_IMAGES = [
   ...['prompt', 'n', 'size', 'quality', 'images', 'mask', 'style', 'background', 'output_format'],
-  ...['output_compression', 'moderation'],
+  ...['output_compression', 'moderation', 'stream', 'partial_images'],
 ];
 
 /** For each protocol, the members of an input that its requests contain. */

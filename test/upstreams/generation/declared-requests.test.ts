@@ -47,13 +47,13 @@ const DECLARATIONS: Partial<
   },
   'openai-images': {
     // An edit is a form, and the package declares no form.
-    typeOf: () => 'ImageGenerateParamsNonStreaming',
-    imports: { 'node_modules/openai/resources/images': ['ImageGenerateParamsNonStreaming'] },
+    typeOf: () => 'ImageGenerateParams',
+    imports: { 'node_modules/openai/resources/images': ['ImageGenerateParams'] },
   },
   'azure-images': {
     // An edit is a form, and the package declares no form.
-    typeOf: () => 'ImageGenerateParamsNonStreaming',
-    imports: { 'node_modules/openai/resources/images': ['ImageGenerateParamsNonStreaming'] },
+    typeOf: () => 'ImageGenerateParams',
+    imports: { 'node_modules/openai/resources/images': ['ImageGenerateParams'] },
   },
   gemini: {
     typeOf: () => `OnTheWire<{ contents: Content[]; generationConfig: ${GEMINI_CONFIG} }>`,

@@ -31,13 +31,13 @@ export const WITNESSES: readonly Witness[] = [
   {
     ...{ provider: 'OpenAI', protocol: 'openai-images' },
     proved_by: ['openai: types of images.generate', 'openai and @ai-sdk/openai: simulator, edits'],
-    payloads: { types: 53, same: 2, simulator: 4, requests: 2, answers: 3 },
+    payloads: { types: 55, same: 2, simulator: 4, requests: 2, answers: 3 },
     unproved: ['the members of an edit’s form, except through the simulator'],
   },
   {
     ...{ provider: 'Azure OpenAI', protocol: 'azure-images' },
     proved_by: ['openai: types of images.generate'],
-    payloads: { types: 53, same: 0, simulator: 0, requests: 1, answers: 1 },
+    payloads: { types: 55, same: 0, simulator: 0, requests: 1, answers: 1 },
     unproved: ['the paths of a deployment'],
   },
   {

@@ -114,7 +114,7 @@ const usedSoFar = sql<number>`(api_key.used_nano_usd + coalesce((
 
 /** The time of the key's last usage line; null if it has none. */
 const lastUse = sql<Date | null>`(
-  select max(usage_line.created_at) from usage_line where usage_line.key_id = api_key.id)`;
+  select max(usage_line.at) from usage_line where usage_line.key_id = api_key.id)`;
 
 const managed = {
   id: apiKey.id,

@@ -19,6 +19,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
+import { recordColumns } from './records/columns.ts';
 
 /** An amount of money or a counter: `int8` in the database, an exact JS number outside. */
 const int8 = (name: string) => bigint(name, { mode: 'number' });
@@ -301,9 +302,12 @@ export const usageLine = pgTable(
      */
     overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
     created_at: createdAt(),
+    ...recordColumns(),
   },
   (table) => [
-    index('usage_by_key').on(table.key_id, table.created_at),
+    index('usage_by_key').on(table.key_id, table.at, table.id),
+    index('usage_by_organization').on(table.organization_id, table.at, table.id),
+    index('usage_by_transaction').using('brin', table.xid),
     check('charge_never_negative', sql`${table.charged_nano_usd} >= 0`),
     check('overrun_never_negative', sql`${table.overrun_nano_usd} >= 0`),
     check(

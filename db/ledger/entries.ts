@@ -16,7 +16,10 @@ export async function insertDeposits(
     returning organization_id, amount_nano_usd`;
 }
 
-/** Inserts the usage lines of holds. A hold settles once, so no line can exist already. */
+/**
+ * Inserts the usage lines of holds. A hold settles once, so no line can exist already. The date of a
+ * line is the time when its hold was made.
+ */
 export async function insertHoldLines(
   tx: TransactionSql,
   lines: readonly (UsageLine & { hold_id: string })[],
@@ -26,13 +29,15 @@ export async function insertHoldLines(
     insert into usage_line (
       id, request_id, organization_id, key_id, hold_id, scene, access_channel, model,
       model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
-      output_tokens, estimated, charged_nano_usd, overrun_nano_usd, created_at)
-    select id, request_id, organization_id, key_id, hold_id, scene, access_channel, model,
-      model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
-      output_tokens, estimated, charged_nano_usd, overrun_nano_usd, weir_now()
+      output_tokens, estimated, charged_nano_usd, overrun_nano_usd, detail, created_at, at)
+    select line.id, request_id, line.organization_id, line.key_id, hold_id, scene, access_channel,
+      model, model_vendor, channel_id, outcome, input_tokens, cached_input_tokens,
+      cache_write_tokens, output_tokens, estimated, line.charged_nano_usd, overrun_nano_usd,
+      detail, weir_now(), hold.created_at
     from json_to_recordset(${JSON.stringify(lines)}::text::json) as line(
       id uuid, request_id uuid, organization_id text, key_id text, hold_id uuid, scene text,
       access_channel text, model text, model_vendor text, channel_id text, outcome text,
       input_tokens int, cached_input_tokens int, cache_write_tokens int, output_tokens int,
-      estimated bool, charged_nano_usd int8, overrun_nano_usd int8)`;
+      estimated bool, charged_nano_usd int8, overrun_nano_usd int8, detail jsonb)
+    join hold on hold.id = line.hold_id`;
 }

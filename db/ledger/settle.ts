@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
+import type { CallDetail, RecordFields } from '../records/record.ts';
 
 /** The usage line of a settled charge (spec: Management, usage). Amounts are in nano-USD. */
 export interface UsageLine {
@@ -20,9 +21,16 @@ export interface UsageLine {
   cached_input_tokens: number;
   cache_write_tokens: number;
   output_tokens: number;
+  /** The part of `output_tokens` that is reasoning. */
+  reasoning_tokens?: number;
+  /** The part of the input tokens that is audio. */
+  audio_tokens?: number;
   estimated: boolean;
   charged_nano_usd: number;
   overrun_nano_usd: number;
+  /** How the call went. Without it, the line's date is the time of the settlement. */
+  record?: RecordFields | undefined;
+  detail?: CallDetail | undefined;
 }
 
 /** A usage line that a grant pays. */
@@ -106,12 +114,16 @@ async function insertNewLines(
 ): Promise<{ booked: number; has_absorbed: boolean }> {
   const { common, common_of } = groupByCommon(lines);
   const column = (value: (line: InlineLine) => unknown) => arrayOf(lines.map(value));
+  const details = lines.flatMap(({ detail }, at) => (detail ? [{ place: at + 1, detail }] : []));
   const rows = await sql<{ booked: number; has_absorbed: boolean | null }[]>`
     with common as (
       select * from json_to_recordset(${JSON.stringify(common)}::text::json) as shared(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
-        estimated bool)
+        estimated bool, protocol text, program text)
+    ), details as (
+      select * from json_to_recordset(${JSON.stringify(details)}::text::json) as found(
+        place int8, detail jsonb)
     ), input as (
       select * from unnest(
         ${arrayOf(common_of)}::text::int[],
@@ -122,10 +134,21 @@ async function insertNewLines(
         ${column(({ cache_write_tokens }) => cache_write_tokens)}::text::int[],
         ${column(({ output_tokens }) => output_tokens)}::text::int[],
         ${column(({ charged_nano_usd }) => charged_nano_usd)}::text::int8[],
-        ${column(({ overrun_nano_usd }) => overrun_nano_usd)}::text::int8[]
-      ) as line(number, id, request_id, input_tokens, cached_input_tokens, cache_write_tokens,
-        output_tokens, charged_nano_usd, overrun_nano_usd)
+        ${column(({ overrun_nano_usd }) => overrun_nano_usd)}::text::int8[],
+        ${column(({ reasoning_tokens }) => reasoning_tokens ?? 0)}::text::int[],
+        ${column(({ audio_tokens }) => audio_tokens ?? 0)}::text::int[],
+        ${column(({ record }) => record?.at_ms ?? null)}::text::float8[],
+        ${column(({ record }) => record?.authenticated_us ?? null)}::text::int[],
+        ${column(({ record }) => record?.reserved_us ?? null)}::text::int[],
+        ${column(({ record }) => record?.routed_us ?? null)}::text::int[],
+        ${column(({ record }) => record?.first_token_ms ?? null)}::text::int[],
+        ${column(({ record }) => record?.ended_ms ?? null)}::text::int[]
+      ) with ordinality as line(number, id, request_id, input_tokens, cached_input_tokens,
+        cache_write_tokens, output_tokens, charged_nano_usd, overrun_nano_usd, reasoning_tokens,
+        audio_tokens, at_ms, authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms,
+        place)
       join common using (number)
+      left join details using (place)
     ), locked as (
       select id, status from quota_grant
       where id in (select grant_id from common) order by id for no key update
@@ -133,15 +156,20 @@ async function insertNewLines(
       insert into usage_line (
         id, request_id, organization_id, key_id, grant_id, scene, access_channel, model,
         model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
-        output_tokens, estimated, charged_nano_usd, overrun_nano_usd, created_at)
+        output_tokens, estimated, reasoning_tokens, audio_tokens, protocol, program,
+        authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, detail,
+        charged_nano_usd, overrun_nano_usd, created_at, at, xid)
       select
         input.id, request_id, organization_id, key_id, grant_id, scene, access_channel, model,
         model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
-        output_tokens, estimated,
+        output_tokens, estimated, reasoning_tokens, audio_tokens, protocol, program,
+        authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, detail,
         case when locked.status = 'open' then charged_nano_usd else 0 end,
         case when locked.status = 'open' then overrun_nano_usd
              else overrun_nano_usd + charged_nano_usd end,
-        (select weir_now())
+        (select weir_now()),
+        coalesce(to_timestamp(at_ms / 1000), (select weir_now())),
+        (select pg_current_xact_id()::text::int8)
       from input join locked on locked.id = input.grant_id
       on conflict (id) do nothing
       returning grant_id, charged_nano_usd
@@ -172,7 +200,10 @@ const COMMON = [
   'model_vendor',
 ] as const;
 
-type Common = Pick<InlineLine, (typeof COMMON)[number]>;
+type Common = Pick<InlineLine, (typeof COMMON)[number]> & {
+  readonly protocol: string;
+  readonly program: string;
+};
 
 /**
  * Returns each combination of common values once, and for each line the index of its combination.
@@ -188,11 +219,12 @@ function groupByCommon(lines: readonly InlineLine[]): {
     // In most cases the line has the combination of the previous line.
     const last = common[number];
     if (last && haveSameCommon(line, last)) return number;
-    const text = JSON.stringify(COMMON.map((name) => line[name]));
+    const { protocol = '', program = '' } = line.record ?? {};
+    const text = JSON.stringify([protocol, program, ...COMMON.map((name) => line[name])]);
     number = numbers.get(text) ?? common.length;
     if (number === common.length) {
       numbers.set(text, number);
-      common.push({ ...pickCommon(line), number });
+      common.push({ ...pickCommon(line), protocol, program, number });
     }
     return number;
   });
@@ -200,8 +232,10 @@ function groupByCommon(lines: readonly InlineLine[]): {
 }
 
 /** Compares the columns of `COMMON`. It runs for every line, and a loop over names is slower. */
-function haveSameCommon(a: Common, b: Common): boolean {
+function haveSameCommon(a: InlineLine, b: Common): boolean {
   return (
+    (a.record?.protocol ?? '') === b.protocol &&
+    (a.record?.program ?? '') === b.program &&
     a.grant_id === b.grant_id &&
     a.model === b.model &&
     a.channel_id === b.channel_id &&
@@ -220,9 +254,11 @@ function pickCommon(line: InlineLine): Common {
 }
 
 /**
- * Returns numbers or UUIDs as an array literal of PostgreSQL. In such a literal, numbers and UUIDs
- * need no quotes.
+ * Returns numbers, UUIDs or nulls as an array literal of PostgreSQL. In such a literal, they need no
+ * quotes.
  */
 function arrayOf(values: readonly unknown[]): string {
-  return `{${values.join()}}`;
+  let text = '';
+  for (const value of values) text += text === '' ? (value ?? 'null') : `,${value ?? 'null'}`;
+  return `{${text}}`;
 }

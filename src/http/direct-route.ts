@@ -22,7 +22,7 @@ interface DirectRequest<Body> {
   /** The members that all direct calls share. */
   readonly call: Pick<
     DirectCall<unknown, unknown>,
-    'request_id' | 'key' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes'
+    'request_id' | 'key' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes' | 'record'
   >;
   /** Set if the call has an idempotency key. A streamed answer must be written to the recorder. */
   readonly recorder?: AnswerRecorder;
@@ -62,6 +62,7 @@ export function directRoute<Body extends { readonly model?: string }>(
     const signal = callSignal(context, key);
     const counted = bytes.of(key.id);
     const { text, value } = await readJsonObject(request, counted, max_body_bytes, signal);
+    context.record?.ask(value);
     const body = route.readBody(value);
     const paid = { key, route: path, body: text, signal, family };
     return serveOnce(deps, context, paid, async (mode) => {
@@ -83,7 +84,7 @@ export function directRoute<Body extends { readonly model?: string }>(
         call: {
           ...{ request_id: uuid, key, model, body: sent as Record<string, unknown> },
           body_text: route.isTranslated ? JSON.stringify(body) : text,
-          ...{ signal: mode.signal, bytes },
+          ...{ signal: mode.signal, bytes, record: context.record },
         },
         ...(recorder ? { recorder } : {}),
       });

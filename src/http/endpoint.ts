@@ -4,6 +4,8 @@ import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { requestIdOf } from '../errors/request-id.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { endRecord, failRecord } from '../inference/records/call-ends.ts';
+import type { CallRecord } from '../inference/records/call-record.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { compressed } from './compressed-answer.ts';
 import { requireHost } from './host.ts';
@@ -23,6 +25,8 @@ export interface RequestContext extends ShownRateLimit {
   readonly arrived_ms: number;
   /** The bytes that the request holds. They are given back when its response is complete. */
   readonly bytes: BytesInFlight;
+  /** Set when the API key of a call is known. */
+  record?: CallRecord;
 }
 
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
@@ -69,10 +73,12 @@ export function endpoint(
       const accepted = request.headers.get('accept-encoding');
       if (accepted !== null) response = await compressed(response, accepted);
       if (bytes.isLarge) response = await sendCounted(response, request, bytes);
+      if (context.record) endRecord(context.record, response);
     } catch (error) {
       const known = asUnavailableIfTransient(error);
       report(known, request_id);
       response = renderError(known, familyOf(request), request_id);
+      if (context.record) failRecord(context.record, known, request.signal.aborted);
     } finally {
       bytes.end();
     }

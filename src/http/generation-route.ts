@@ -88,6 +88,8 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const { text, value: body } = await (route.read?.(request, bytes, signal) ??
       readJsonObject(request, bytes, route.max_body_bytes, signal));
     const value = route.complete?.(request, key, body) ?? body;
+    const { record } = context;
+    record?.ask(value);
     const inference = deps.inference();
     const model = resolveGenerationModel(
       deps.catalogue(),
@@ -97,6 +99,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       (candidate, caller) => inference.isCallable(candidate, caller),
       (candidate) => route.suits?.(candidate, value) ?? true,
     );
+    record?.resolve(model, route.scene);
     const ports = deps.generation();
     const webhook_url = webhookUrl(value['webhook_url'], ports.webhook_hosts);
     const input = model.contract.accept(value);
@@ -118,13 +121,20 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
         ...(webhook_url === undefined ? {} : { webhook_url }),
         ...(onPartial ? { onPartial } : {}),
       });
-      return creation.catch((error: unknown) => {
+      const created = (view: TaskView) => {
+        record?.becomeTask(view.id);
+        return view;
+      };
+      return creation.then(created, (error: unknown) => {
         const accepts = (other: CatalogueModel) => acceptsBody(other, value);
         throw inference.withAlternatives(error, { key, model }, accepts);
       });
     };
     if (wait && route.streamed && input.scene === 'image' && input.stream) {
-      return route.streamed({ create, input, ports, bytes, request_id });
+      if (record) record.lasts = true;
+      const recorded: typeof create = (onPartial) =>
+        create(onPartial).finally(() => record?.end('accepted'));
+      return route.streamed({ create: recorded, input, ports, bytes, request_id });
     }
     const view = await create();
     if (wait && route.inline && view.status === 'completed') {

@@ -77,6 +77,8 @@ export function inferenceRoute<Schema extends TSchema>(
     const signal = callSignal(context, key);
     const bytes = context.bytes.of(key.id);
     const { text, value } = await readJsonObject(request, bytes, MAX_INFERENCE_BODY_BYTES, signal);
+    const { record } = context;
+    record?.ask(value);
     route.precheck?.(context, value);
     route.validate(value);
     refuseLargeImages(route.protocol, value, text);
@@ -100,6 +102,7 @@ export function inferenceRoute<Schema extends TSchema>(
         signal,
         recorder,
         bytes,
+        record,
       });
     };
     return await serveOnce(deps, context, paid, (mode) =>

@@ -1,14 +1,16 @@
+import type { CallDetail } from '../../db/records/record.ts';
 import type { ChannelActor } from '../actors/channels/channel.ts';
 import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import { withoutDashes } from '../errors/request-id.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
-import type { TokenUsage } from '../protocols/token-usage.ts';
+import type { AnswerUsage } from '../protocols/token-usage.ts';
 import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { chatCharge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
+import type { CallRecord } from './records/call-record.ts';
 import type { AnswerRecorder } from './repeats/recorder.ts';
 
 /** The caller of a request: the part of an API key that inference needs. */
@@ -44,11 +46,13 @@ export interface InferenceCall {
   readonly storeAnswer?: ((answer: object) => Promise<void>) | undefined;
   /** Stores an answer that is not streamed, before the charge (see `Inference.chargeDraft`). */
   readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
+  /** Notes how the call goes. */
+  readonly record?: CallRecord | undefined;
 }
 
 /** The usage of an answer that is not charged yet, and the channel that gave the answer. */
 export interface Draft {
-  readonly usage: TokenUsage;
+  readonly usage: AnswerUsage;
   readonly channel_id: string;
   /** True if the upstream did not report the usage. */
   readonly estimated: boolean;
@@ -87,6 +91,11 @@ export function upstreamCall(
   };
 }
 
+/** Returns why an answer is incomplete. */
+function failureOf({ error_code, fault }: CallRecord): CallDetail {
+  return { ...(error_code === null ? {} : { error_code }), ...(fault === null ? {} : { fault }) };
+}
+
 /** Charges a call; resolves when the charge is committed. */
 export function settleCall(
   call: InferenceCall,
@@ -110,6 +119,9 @@ export function settleCall(
     cached_input_tokens: usage.cached_input_tokens,
     cache_write_tokens: usage.cache_write_tokens,
     output_tokens: usage.output_tokens,
+    reasoning_tokens: usage.reasoning_tokens ?? 0,
+    audio_tokens: (usage.audio_input_tokens ?? 0) + (usage.cached_audio_tokens ?? 0),
+    ...call.record?.charged(outcome === 'partial' ? failureOf(call.record) : undefined),
   };
   return reservation.settle(line, chatCharge(call.model, usage));
 }

@@ -60,6 +60,7 @@ export class Inference {
   async run(given: InferenceCall): Promise<Response> {
     const call = withoutUnpricedSearch(given);
     refuseUnpriced(call.protocol, call.body, call.model);
+    call.record?.resolve(call.model, call.model.category);
     const budget = new Budget(call);
     const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
@@ -67,9 +68,11 @@ export class Inference {
       quota.tryReserve(amount) ??
       (await quota.reserve(budget.admissionRequest(amount, call.signal)));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
+    call.record?.reserve(reservation.amount);
     try {
       if (call.stream) {
         const { result } = await this.startStream(call, max_output_tokens);
+        call.record?.answer();
         return this.streamResponse(call, budget, reservation, result);
       }
       const { result: answer, permit } = await this.complete(call, max_output_tokens);
@@ -79,6 +82,7 @@ export class Inference {
       const body_text = answer.withUsage ? answer.withUsage(draft.usage) : answer.body_text;
       if (call.storeDraft) await call.storeDraft(body_text, draft);
       await settleCall(call, reservation, draft, 'completed');
+      if (call.record) call.record.isCharged = true;
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(body_text));
       return new Response(body_text, JSON_RESPONSE);
     } catch (error) {
@@ -95,10 +99,12 @@ export class Inference {
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
     const amount = chatCharge(call.model, draft.usage);
+    call.record?.resolve(call.model, call.model.category);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const request = { amount, minimum: () => amount, signal: call.signal };
     const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));
     await settleCall(call, reservation, draft, 'completed');
+    if (call.record) call.record.isCharged = true;
   }
 
   /** Serves a direct call that is not streamed. Throws like `run`. */
@@ -189,7 +195,7 @@ export class Inference {
   ): Promise<Served<Result>> {
     const { policy, hedge } = call.model.declaration.routing ?? {};
     const { now, random } = this.deps;
-    const options = { now, random, policy, signal: call.signal };
+    const options = { now, random, policy, signal: call.signal, record: call.record };
     const onChannel: Attempt<Result> = (permit, hedge_signal) => {
       const { protocol } = permit.channel.config;
       if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);

@@ -23,6 +23,7 @@ import { BatchWorker } from '../inference/batches/worker.ts';
 import { Inference } from '../inference/inference.ts';
 import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
+import { CallRecords } from '../inference/records/call-records.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { announceOver, subscribeActors } from './announcements.ts';
@@ -150,6 +151,7 @@ export async function startActors(
     onError: (error, request_id) => logError(log, error, request_id),
   });
   const background = databases.background.sql;
+  const records = new CallRecords({ sql: background, clock: systemClock, onError });
   const secrets = new WebhookSecrets(background, generation.webhook_key);
   const webhooks = webhookKind({
     sql: background,
@@ -170,6 +172,7 @@ export async function startActors(
       catalogue: () => live.now.catalogue,
       inference: () => inference,
       onError: (error, request_id) => logError(log, error, request_id),
+      records,
       bodies,
     }),
   });
@@ -228,6 +231,7 @@ export async function startActors(
     keys,
     ranking: () => ranking.latest,
     inference,
+    records,
     tasks: durable.tasks,
     batches: new Batches({
       sql: databases.requests.sql,
@@ -326,6 +330,11 @@ export async function startActors(
         help: 'Bytes of the bodies and answers of all requests in flight on this replica.',
         value: bodies.bytes,
       },
+      {
+        name: 'weir_call_records_dropped_total',
+        help: 'Records of calls without a charge that were lost, because the database was away.',
+        value: records.dropped,
+      },
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],
     async stop() {
@@ -334,6 +343,7 @@ export async function startActors(
       await ranking.stop();
       await prober.stop();
       batchWorker.stop();
+      await records.stop();
       stopSums();
       await durable.stop();
       await outcomes.stop();

@@ -84,6 +84,7 @@ export async function startWeir(
       authentication: new Authentication({
         keys: actors.keys,
         wrongCredentials,
+        records: actors.records,
         proxies: proxies === undefined ? [] : parseCidrList(proxies),
       }),
       metrics_token: environment.WEIR_METRICS_TOKEN,

@@ -35,6 +35,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       granularities,
       whole,
     } = await readAudioForm(request, bytes.of(key.id), signal, task);
+    context.record?.ask({ model: name });
     const path = `/v1/audio/${task}`;
     const paid = { key, route: path, body: whole, signal };
     return serveOnce(deps, context, paid, async (mode) => {
@@ -60,6 +61,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
         body_text: '{}',
         signal: mode.signal,
         bytes,
+        record: context.record,
         protocols: TRANSCRIBERS,
         max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
         request: async (transcriber, call) => {

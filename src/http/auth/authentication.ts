@@ -1,6 +1,9 @@
 import type { KeyRecord } from '../../../db/keys.ts';
 import type { Cidr } from '../../config/cidr-list.ts';
 import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import type { CallRecords } from '../../inference/records/call-records.ts';
+import { programOf } from '../../inference/records/program.ts';
+import { clientProtocolOf } from '../client-protocol.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
 import { readApiKey, readBearerToken } from './credentials.ts';
@@ -12,6 +15,8 @@ interface AuthenticationParts {
   readonly wrongCredentials: WrongCredentials;
   /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: readonly Cidr[];
+  /** Records the calls with an API key. Absent in tests that need no records. */
+  readonly records?: CallRecords;
 }
 
 /**
@@ -29,6 +34,28 @@ export class Authentication {
    * database.
    */
   requireKey(context: RequestContext, isNative: boolean): KeyRecord | Promise<KeyRecord> {
+    const found = this.findKey(context, isNative);
+    // Only a POST can cost money or be refused by a cap. Polls are not calls.
+    if (!this.parts.records || context.request.method !== 'POST') return found;
+    if (found instanceof Promise) return found.then((key) => this.begin(context, key));
+    return this.begin(context, found);
+  }
+
+  /** Begins the record of a call. */
+  private begin(context: RequestContext, key: KeyRecord): KeyRecord {
+    const { uuid, arrived_ms, request } = context;
+    const record = this.parts.records?.begin(
+      {
+        ...{ id: uuid, arrived_ms, protocol: clientProtocolOf(request) },
+        program: programOf(request.headers.get('user-agent')),
+      },
+      key,
+    );
+    if (record) context.record = record;
+    return key;
+  }
+
+  private findKey(context: RequestContext, isNative: boolean): KeyRecord | Promise<KeyRecord> {
     const { keys } = this.parts;
     const secret = readApiKey(context.request, isNative);
     if (!secret) return keys.authenticate(secret);

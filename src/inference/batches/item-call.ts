@@ -9,6 +9,9 @@ import { type BodyBudget, BytesInFlight } from '../../upstreams/transport/body-b
 import type { Draft, InferenceCall } from '../call.ts';
 import type { InferencePort } from '../inference.ts';
 import type { KeyCache } from '../keys/key-cache.ts';
+import { failRecord } from '../records/call-ends.ts';
+import type { CallRecord } from '../records/call-record.ts';
+import type { CallRecords } from '../records/call-records.ts';
 import { checkMessages } from '../requests/check-messages.ts';
 import { refuseLargeImages } from '../requests/image-limit.ts';
 import { resolveModel } from '../requests/resolve-model.ts';
@@ -34,6 +37,7 @@ export interface ItemCallDeps {
   readonly catalogue: () => Catalogue;
   readonly inference: () => InferencePort;
   readonly onError: ErrorReport;
+  readonly records: CallRecords;
   /** Limits the requests and answers of all items, and those of clients. */
   readonly bodies: BodyBudget;
 }
@@ -46,21 +50,41 @@ export interface ItemCallDeps {
 export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOutcome> {
   return async (item) => {
     const bytes = new BytesInFlight(deps.bodies);
+    const record = beginRecord(deps, item);
     try {
-      await runItem(deps, item, bytes);
+      await runItem(deps, item, bytes, record);
+      record.end();
       return { type: 'succeeded' };
     } catch (error) {
       // The replica stops, or the database failed. The row of the item is unchanged, and the next
       // worker of the batch runs the item again.
       if (item.signal.aborted || isTransient(error)) throw error;
-      return outcomeOf(deps, item, error);
+      const outcome = outcomeOf(deps, item, error);
+      if (outcome.type === 'errored') failRecord(record, error, false);
+      return outcome;
     } finally {
       bytes.end();
+      deps.records.discard(record);
     }
   };
 }
 
-async function runItem(deps: ItemCallDeps, item: ItemCall, bytes: BytesInFlight): Promise<void> {
+/** Begins the record of one attempt. An attempt that is retried leaves no record. */
+function beginRecord({ records }: ItemCallDeps, { request_id, batch, batch_id }: ItemCall) {
+  const { key_id, organization_id } = batch;
+  const arrived_ms = performance.now();
+  const request = { id: request_id, arrived_ms, protocol: 'anthropic', program: 'message batch' };
+  const record = records.begin(request, { id: key_id, organization_id });
+  record.batch_id = batch_id;
+  return record;
+}
+
+async function runItem(
+  deps: ItemCallDeps,
+  item: ItemCall,
+  bytes: BytesInFlight,
+  record: CallRecord,
+): Promise<void> {
   const key = await deps.keys.getActiveById(item.batch.key_id);
   bytes.of(key.id).countBody().add(Buffer.byteLength(item.params));
   const body = JSON.parse(item.params) as Record<string, unknown>;
@@ -71,6 +95,7 @@ async function runItem(deps: ItemCallDeps, item: ItemCall, bytes: BytesInFlight)
   }
   checkMessages(body);
   refuseLargeImages('anthropic', body, item.params);
+  record.ask(body);
   const inference = deps.inference();
   const model = resolveModel(
     deps.catalogue(),
@@ -91,6 +116,7 @@ async function runItem(deps: ItemCallDeps, item: ItemCall, bytes: BytesInFlight)
     signal: item.signal,
     bytes,
     storeDraft: item.storeDraft,
+    record,
   };
   const draft = item.draft as unknown as Draft | null;
   // An earlier attempt stored the answer. Only the charge of the answer is missing.

@@ -1,3 +1,4 @@
+import type { CallDetail } from '../../../db/records/record.ts';
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
@@ -11,6 +12,7 @@ import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
+import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
@@ -43,6 +45,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly signal: ListenableSignal;
   /** Counts the bytes of the answer. */
   readonly bytes: BytesInFlight;
+  /** Notes how the call goes. */
+  readonly record?: CallRecord | undefined;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -112,15 +116,18 @@ export async function openDirect<Protocol, Opened>(
 ): Promise<OpenDirect<Opened>> {
   const { model, key, protocols } = call;
   const amount = directCharge(model.price, call.max_units);
+  call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
   const request = { amount, minimum: () => amount, signal: call.signal };
   const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));
+  call.record?.reserve(reservation.amount);
   try {
     const channels = deps.channels
       .serving(model.id)
       .filter(({ config }) => protocols[config.protocol] !== undefined);
     const { policy } = model.declaration.routing ?? {};
-    const options = { now: deps.now, random: deps.random, policy, signal: call.signal };
+    const { signal, record } = call;
+    const options = { now: deps.now, random: deps.random, policy, signal, record };
     const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
       const { config } = acquired.channel;
       return call.request(protocols[config.protocol] as Protocol, upstreamCall(call, config));
@@ -132,9 +139,21 @@ export async function openDirect<Protocol, Opened>(
   }
 }
 
+/** Returns the units that are no tokens. */
+function unitsOf({ seconds, characters, requests }: DirectUsage): CallDetail {
+  const units = { seconds, characters, requests };
+  const known = Object.entries(units).filter(([, count]) => count !== undefined);
+  return known.length > 0 ? { units: Object.fromEntries(known) as Record<string, number> } : {};
+}
+
 /** Charges a direct call; resolves when the charge is committed. */
 export async function settleDirect(
-  { model, key, request_id }: Pick<DirectCall<unknown, unknown>, 'model' | 'key' | 'request_id'>,
+  {
+    model,
+    key,
+    request_id,
+    record,
+  }: Pick<DirectCall<unknown, unknown>, 'model' | 'key' | 'request_id' | 'record'>,
   permit: ChannelPermit,
   reservation: Reservation,
   usage: DirectUsage,
@@ -154,8 +173,10 @@ export async function settleDirect(
     input_tokens: usage.input_tokens ?? 0,
     output_tokens: usage.output_tokens ?? 0,
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
+    ...record?.charged(unitsOf(usage)),
   };
   await reservation.settle(line, directCharge(model.price, usage));
+  if (record) record.isCharged = true;
 }
 
 function upstreamCall(

@@ -4,6 +4,7 @@ import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
+import { noteFailure } from '../records/call-ends.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
 
 /** Audio whose first bytes have arrived. */
@@ -42,6 +43,8 @@ export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<Str
     },
   });
   const { pieces } = opened;
+  const { record } = call;
+  if (record) record.lasts = true;
   const charged = () => possible(opened.usage()) ?? call.max_units;
   let held_piece = opened.first;
   let isDelivered = false;
@@ -89,20 +92,25 @@ export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<Str
         else {
           client.close();
           endBytes();
+          record?.end();
         }
       } catch (error) {
         endBytes();
+        if (record) noteFailure(record, brokenOff(error), call.signal.aborted);
         await onFailure(error);
+        record?.end();
         call.onError(error);
         client.error(error);
       }
     },
     async cancel() {
       endBytes();
-      if (isEnded) return;
+      if (isEnded) return record?.end();
       isEnded = true;
       permit.abandoned();
+      if (record) noteFailure(record, undefined, true);
       await settle('partial').catch(call.onError);
+      record?.end();
       await pieces.return(undefined);
     },
   });

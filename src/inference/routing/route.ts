@@ -6,6 +6,7 @@ import {
   RetryableUpstreamError,
   TerminalUpstreamError,
 } from '../../upstreams/contract.ts';
+import type { CallRecord } from '../records/call-record.ts';
 import { orderChannels } from './order.ts';
 
 /** A call is tried on at most this many channels. */
@@ -33,6 +34,8 @@ export interface RoutingOptions {
   signal: CallSignal;
   /** How the model's channels are ordered. */
   policy?: RoutingPolicy | undefined;
+  /** Notes the attempts. */
+  record?: CallRecord | undefined;
 }
 
 /**
@@ -105,7 +108,7 @@ export class Failover<Result> {
   run(): Promise<Served<Result>>;
   run(control: AttemptControl): Promise<Served<Result> | undefined>;
   async run(control?: AttemptControl): Promise<Served<Result> | undefined> {
-    const { now, signal } = this.options;
+    const { now, signal, record } = this.options;
     for (;;) {
       if (signal.aborted) throw signal.reason;
       const mayTry = this.failures.length < MAX_ATTEMPTS && now() < this.end_ms;
@@ -115,14 +118,17 @@ export class Failover<Result> {
         throw this.refusal();
       }
       control?.onStarted?.(permit.channel);
+      record?.tryChannel(permit.channel.config.id);
       try {
         return { result: await this.attempt(permit, control?.signal), permit };
       } catch (error) {
         if (!(error instanceof RetryableUpstreamError)) {
           permit.abandoned();
+          record?.failChannel(permit.channel.config.id, undefined);
           throw publicError(error);
         }
         permit.failed(error);
+        record?.failChannel(permit.channel.config.id, error);
         this.failures.push(error);
       }
     }

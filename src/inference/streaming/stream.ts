@@ -14,6 +14,7 @@ import type { Budget } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
+import { noteFailure } from '../records/call-ends.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { streamError } from './stream-error.ts';
 
@@ -104,7 +105,8 @@ export class StreamRun {
    */
   body(): ReadableStream {
     this.endBytes = this.deps.call.bytes?.share();
-    const { recorder } = this.deps.call;
+    const { recorder, record } = this.deps.call;
+    if (record) record.lasts = true;
     if (recorder) return recorder.start(() => this.pump(recorder));
     // Bun's direct stream has no queue. A stream with a queue costs 40 µs more per call (measured).
     return new ReadableStream<string>({
@@ -130,6 +132,7 @@ export class StreamRun {
       await this.onUpstreamError(client, error);
     } finally {
       this.endBytes?.();
+      this.deps.call.record?.end();
     }
   }
 
@@ -244,6 +247,7 @@ export class StreamRun {
     const { permit } = this.deps.open;
     if (error instanceof RetryableUpstreamError) permit.failed(error);
     else permit.abandoned();
+    this.noteFailure(streamError(error));
     try {
       await this.settle('partial');
     } catch (settleError) {
@@ -288,11 +292,19 @@ export class StreamRun {
     this.isEnded = true;
     this.deps.open.stop.abort();
     this.deps.open.permit.abandoned();
+    this.noteFailure(undefined);
     try {
       await this.settle('partial');
     } catch (error) {
       this.deps.onError(error);
+    } finally {
+      this.deps.call.record?.end();
     }
+  }
+
+  private noteFailure(error: unknown): void {
+    const { record } = this.deps.call;
+    if (record) noteFailure(record, error, this.hasClientLeft);
   }
 
   private settle(outcome: 'completed' | 'partial'): Promise<unknown> {
@@ -308,7 +320,10 @@ export class StreamRun {
     const usage = reported ?? this.usageSoFar();
     const estimated = reported === null;
     const channel_id = open.permit.channel.config.id;
-    return settleCall(call, reservation, { usage, channel_id, estimated }, outcome);
+    const draft = { usage, channel_id, estimated };
+    return settleCall(call, reservation, draft, outcome).then(() => {
+      if (call.record) call.record.isCharged = true;
+    });
   }
 
   private usageSoFar(): TokenUsage {

@@ -1,0 +1,46 @@
+/** One attempt on a channel. Times count from the arrival of the request, ms. */
+export interface RecordedAttempt {
+  readonly channel_id: string;
+  readonly started_ms: number;
+  /** Null while the attempt runs. */
+  readonly ended_ms: number | null;
+  /** Null if the attempt succeeded; otherwise the class of its failure, e.g. `timeout`. */
+  readonly failure: string | null;
+  /** Whose fault the failure is; null if the attempt succeeded. */
+  readonly fault: string | null;
+}
+
+/** Facts that few calls have. A member is missing if the call lacks it. */
+export interface CallDetail {
+  /** Present if a call had another attempt than one that succeeded. */
+  readonly attempts?: readonly RecordedAttempt[];
+  /** The end user, as the client named it (`user`, `metadata.user_id`). */
+  readonly end_user?: string;
+  /** The client's own tags (`metadata`). */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** What the price counts beside tokens, e.g. `{ seconds: 12 }`. */
+  readonly units?: Readonly<Record<string, number>>;
+  /** The reserved amount, nano-USD. */
+  readonly reserved_nano_usd?: number;
+  /** Why an answer is incomplete, if it was charged all the same. */
+  readonly error_code?: string;
+  /** Whose fault that is. */
+  readonly fault?: string;
+  /** True if the client asked for a stream. */
+  readonly stream?: true;
+  /** The message batch whose item the call is. */
+  readonly batch_id?: string;
+}
+
+/** What a row says of its call beside its money. Offsets count from the arrival of the request. */
+export interface RecordFields {
+  /** The date of the call, ms since the Unix epoch. */
+  readonly at_ms: number;
+  readonly protocol: string;
+  readonly program: string;
+  readonly authenticated_us: number | null;
+  readonly reserved_us: number | null;
+  readonly routed_us: number | null;
+  readonly first_token_ms: number | null;
+  readonly ended_ms: number | null;
+}

@@ -1,0 +1,213 @@
+import type { CallDetail, RecordedAttempt, RecordFields } from '../../../db/records/record.ts';
+import type { CatalogueModel } from '../../catalogue/catalogue.ts';
+import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
+import { storable } from './storable.ts';
+
+/** How a call without a charge ended (`call_record.outcome`). */
+export type FreeOutcome = 'refused' | 'failed' | 'canceled' | 'repeated' | 'accepted' | 'free';
+
+/** The key that a call was authenticated with. */
+export interface RecordedKey {
+  readonly id: string;
+  readonly organization_id: string;
+}
+
+/** What is known of a request when its key is known. */
+export interface RecordedRequest {
+  /** UUID of the request. */
+  readonly id: string;
+  /** When the head of the request arrived, a value of `performance.now()`, ms. */
+  readonly arrived_ms: number;
+  readonly protocol: string;
+  /** The start of `User-Agent`. */
+  readonly program: string;
+}
+
+/** Receives each call once, when it has ended. */
+export type OnCallEnded = (record: CallRecord) => void;
+
+/** The longest name of a model that is stored of a client's text. */
+const MAX_MODEL_CHARS = 100;
+/** The longest name or value of a tag, and the longest name of an end user. */
+const MAX_TAG_CHARS = 512;
+/** OpenAI takes 16 pairs (OpenAI docs: Chat Completions, metadata). */
+const MAX_TAGS = 16;
+const US_PER_MS = 1_000;
+/** The largest value of a column of offsets. */
+const MAX_INT4 = 2_147_483_647;
+
+/**
+ * What Weir knows of one authenticated call while it runs. The parts of the call note their times
+ * here. When the call is charged, its usage line has these facts; otherwise a row of `call_record`.
+ */
+export class CallRecord {
+  /** '' until the model is known. */
+  scene = '';
+  model = '';
+  vendor = '';
+  /** The channel of the latest attempt; '' before the first. */
+  channel_id = '';
+  stream = false;
+  end_user: string | undefined;
+  tags: Readonly<Record<string, string>> | undefined;
+  /** The reserved amount, nano-USD. 0 after the reservation has ended. */
+  held_nano_usd = 0;
+  status = 200;
+  error_code: string | null = null;
+  fault: string | null = null;
+  outcome: FreeOutcome = 'free';
+  task_id: string | undefined;
+  batch_id: string | undefined;
+  /** True if the response is a stream, which ends after its handler. */
+  lasts = false;
+  /** True if a usage line has the facts of the call. */
+  isCharged = false;
+  /** The output tokens that were received so far, estimated. */
+  tokens_so_far = 0;
+  /** When the key was known, when the money was reserved, when the latest attempt began … */
+  private readonly authenticated_ms: number;
+  private reserved_ms: number | undefined;
+  private routed_ms: number | undefined;
+  private first_token_ms: number | undefined;
+  private ended_ms: number | undefined;
+  private attempts: { -readonly [Name in keyof RecordedAttempt]: RecordedAttempt[Name] }[] = [];
+
+  constructor(
+    readonly request: RecordedRequest,
+    readonly key: RecordedKey,
+    private readonly onEnded: OnCallEnded,
+  ) {
+    this.authenticated_ms = performance.now();
+  }
+
+  /** The stage of a running call. */
+  get stage(): 'admitting' | 'reserved' | 'calling' | 'answering' {
+    if (this.first_token_ms !== undefined) return 'answering';
+    if (this.routed_ms !== undefined) return 'calling';
+    return this.reserved_ms === undefined ? 'admitting' : 'reserved';
+  }
+
+  /** When the request arrived, ms since the Unix epoch. */
+  get arrived_at_ms(): number {
+    return performance.timeOrigin + this.request.arrived_ms;
+  }
+
+  /** Notes what the client asked for: the model as it named it, its end user and its tags. */
+  ask({ model, user, metadata }: Readonly<Record<string, unknown>>): void {
+    if (typeof user === 'string') this.end_user = storable(user, MAX_TAG_CHARS);
+    if (typeof metadata === 'object' && metadata !== null) this.tag(metadata);
+    if (typeof model === 'string') this.model = storable(model, MAX_MODEL_CHARS);
+  }
+
+  /** Notes the model that serves the call. */
+  resolve({ id, owned_by }: CatalogueModel, scene: string): void {
+    this.model = id;
+    this.vendor = owned_by;
+    this.scene = scene;
+  }
+
+  /** Notes that money is reserved, nano-USD. */
+  reserve(amount: number): void {
+    this.reserved_ms = performance.now();
+    this.held_nano_usd = amount;
+  }
+
+  /** Notes that an attempt on a channel begins. */
+  tryChannel(channel_id: string): void {
+    this.routed_ms = performance.now();
+    this.channel_id = channel_id;
+    this.attempts.push({
+      channel_id,
+      started_ms: this.offset(this.routed_ms),
+      ended_ms: null,
+      failure: null,
+      fault: null,
+    });
+  }
+
+  /** Notes that the latest attempt on a channel failed. */
+  failChannel(channel_id: string, error: RetryableUpstreamError | undefined): void {
+    const attempt = this.attempts.findLast((each) => each.channel_id === channel_id);
+    if (!attempt) return;
+    attempt.ended_ms = this.offset(performance.now());
+    attempt.failure = error?.failure ?? 'client';
+    attempt.fault = error?.fault ?? 'caller';
+  }
+
+  /** Notes the first part of the answer. */
+  answer(): void {
+    this.first_token_ms ??= performance.now();
+  }
+
+  /** Ends the call. Only the first end has an effect. */
+  end(outcome = this.outcome): void {
+    this.outcome = outcome;
+    if (this.ended_ms === undefined) this.ended_ms = performance.now();
+    this.held_nano_usd = 0;
+    this.onEnded(this);
+  }
+
+  /** Returns the facts for a row. */
+  fields(): RecordFields {
+    const { arrived_ms, protocol, program } = this.request;
+    const date_ms = this.reserved_ms ?? arrived_ms;
+    const us = (ms: number | undefined) =>
+      ms === undefined ? null : Math.min(MAX_INT4, Math.round((ms - arrived_ms) * US_PER_MS));
+    const offset = (ms: number | undefined) => (ms === undefined ? null : this.offset(ms));
+    return {
+      at_ms: Math.floor(performance.timeOrigin + date_ms),
+      protocol,
+      program,
+      authenticated_us: us(this.authenticated_ms),
+      reserved_us: us(this.reserved_ms),
+      routed_us: us(this.routed_ms),
+      first_token_ms: offset(this.first_token_ms),
+      ended_ms: this.offset(this.ended_ms ?? performance.now()),
+    };
+  }
+
+  /** Notes that the call created a task, whose usage line is the record of its charge. */
+  becomeTask(id: string): void {
+    this.task_id = id;
+  }
+
+  /** Returns the facts for a usage line. */
+  charged(more?: CallDetail): { record: RecordFields; detail: CallDetail | undefined } {
+    return { record: this.fields(), detail: this.detail(more) };
+  }
+
+  /** Returns the facts that few calls have; undefined if there are none. */
+  detail(more: CallDetail = NOTHING): CallDetail | undefined {
+    const { attempts, end_user, tags, batch_id } = this;
+    const isPlain = attempts.length <= 1 && !attempts[0]?.failure;
+    if (isPlain && !end_user && !tags && !this.stream && !batch_id && more === NOTHING) {
+      return undefined;
+    }
+    return {
+      ...(isPlain ? {} : { attempts }),
+      ...(end_user ? { end_user } : {}),
+      ...(tags ? { tags } : {}),
+      ...(this.stream ? { stream: true } : {}),
+      ...(batch_id ? { batch_id } : {}),
+      ...more,
+    };
+  }
+
+  /** Notes the client's `metadata`. Anthropic's names the end user in `user_id`. */
+  private tag(metadata: object): void {
+    const tags: Record<string, string> = {};
+    for (const [name, value] of Object.entries(metadata).slice(0, MAX_TAGS)) {
+      if (typeof value !== 'string') continue;
+      const text = storable(value, MAX_TAG_CHARS);
+      if (name === 'user_id') this.end_user ??= text;
+      else tags[storable(name, MAX_TAG_CHARS)] = text;
+    }
+    if (Object.keys(tags).length > 0) this.tags = tags;
+  }
+
+  private offset(ms: number): number {
+    return Math.round(ms - this.request.arrived_ms);
+  }
+}
+
+const NOTHING: CallDetail = {};

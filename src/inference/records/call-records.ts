@@ -1,0 +1,104 @@
+import type { Sql } from '../../../db/client.ts';
+import { type FreeCall, insertCallRecords } from '../../../db/records/calls.ts';
+import type { Clock } from '../../actors/clock.ts';
+import { CallRecord, type RecordedKey, type RecordedRequest } from './call-record.ts';
+
+const FLUSH_MS = 100;
+/** The most records in one statement. */
+const MAX_BATCH = 1_000;
+/**
+ * The most records that wait for the database. Records above it are dropped and counted: a record
+ * of a call without a charge must not fill the memory while the database is away.
+ */
+const MAX_WAITING = 50_000;
+
+export interface CallRecordsDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The records of all authenticated calls of this replica: those that run, and those that ended
+ * without a charge, until they are written. A charged call is recorded by its usage line.
+ */
+export class CallRecords {
+  /** The calls that run. */
+  readonly running = new Set<CallRecord>();
+  /** How many records were dropped because too many waited. */
+  dropped = 0;
+  private waiting: FreeCall[] = [];
+  private flushing: Promise<void> | undefined;
+  private cancelTimer: (() => void) | undefined;
+
+  constructor(private readonly deps: CallRecordsDeps) {}
+
+  /** Begins the record of a call whose key is known. */
+  begin(request: RecordedRequest, key: RecordedKey): CallRecord {
+    const record = new CallRecord(request, key, this.onEnded);
+    this.running.add(record);
+    return record;
+  }
+
+  /** Forgets a call that did not end, but runs again later. */
+  discard(record: CallRecord): void {
+    this.running.delete(record);
+  }
+
+  /** Writes all records that wait. */
+  async flush(): Promise<void> {
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
+    while (this.flushing) await this.flushing;
+    while (this.waiting.length > 0) {
+      this.flushing = this.write(this.waiting.splice(0, MAX_BATCH));
+      await this.flushing.finally(() => {
+        this.flushing = undefined;
+      });
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.flush().catch(this.deps.onError);
+  }
+
+  private readonly onEnded = (record: CallRecord): void => {
+    // A call that ended is not in the set any more, so a second end is ignored.
+    if (!this.running.delete(record) || record.isCharged) return;
+    if (this.waiting.length >= MAX_WAITING) {
+      this.dropped += 1;
+      return;
+    }
+    this.waiting.push(freeCallOf(record));
+    this.cancelTimer ??= this.deps.clock.after(FLUSH_MS, this.onTimer);
+  };
+
+  private readonly onTimer = (): void => {
+    this.cancelTimer = undefined;
+    this.flush().catch(this.deps.onError);
+  };
+
+  /** Writes records. If the database is away, they wait again. */
+  private async write(calls: FreeCall[]): Promise<void> {
+    try {
+      await insertCallRecords(this.deps.sql, calls);
+    } catch (error) {
+      const kept = calls.slice(0, MAX_WAITING - this.waiting.length);
+      this.dropped += calls.length - kept.length;
+      this.waiting.unshift(...kept);
+      this.cancelTimer ??= this.deps.clock.after(FLUSH_MS * 10, this.onTimer);
+      throw error;
+    }
+  }
+}
+
+function freeCallOf(record: CallRecord): FreeCall {
+  const { request, key, scene, model, vendor, channel_id, outcome, status } = record;
+  return {
+    ...{ id: request.id, organization_id: key.organization_id, key_id: key.id },
+    ...{ scene, model, model_vendor: vendor, channel_id, outcome, status },
+    ...{ error_code: record.error_code, fault: record.fault, task_id: record.task_id ?? null },
+    ...record.fields(),
+    detail: record.detail() ?? null,
+  };
+}

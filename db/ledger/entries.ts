@@ -33,7 +33,8 @@ export async function insertHoldLines(
     select line.id, request_id, line.organization_id, line.key_id, hold_id, scene, access_channel,
       model, model_vendor, channel_id, outcome, input_tokens, cached_input_tokens,
       cache_write_tokens, output_tokens, estimated, line.charged_nano_usd, overrun_nano_usd,
-      detail, weir_now(), hold.created_at
+      detail, weir_now(),
+      date_trunc('milliseconds', hold.created_at)
     from json_to_recordset(${JSON.stringify(lines)}::text::json) as line(
       id uuid, request_id uuid, organization_id text, key_id text, hold_id uuid, scene text,
       access_channel text, model text, model_vendor text, channel_id text, outcome text,

@@ -22,6 +22,8 @@ import { WebhookDeliveries } from './management/deliveries.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
 import { getOrganization, updateOrganization } from './management/organization.ts';
 import { ManagedTasks } from './management/tasks.ts';
+import type { UsageDeps } from './management/usage/lines.ts';
+import { usageRoutes } from './management/usage/routes.ts';
 import {
   getWebhookSecret,
   rotateWebhookSecret,
@@ -66,6 +68,8 @@ export interface AppDeps
   bodies: BodyBudget;
   /** The database of stored responses. Missing if this process stores no responses. */
   responses?: ResponsesDeps['responses'];
+  /** The database of usage, for statements that are written by hand. */
+  usage: UsageDeps['usage'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
   generation?: GenerationRouteDeps['generation'];
   /** Message batches. Missing if this process serves no batches. */
@@ -161,6 +165,7 @@ function routes(deps: AppDeps): Route[] {
     }),
     openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
+    ...usageRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/management/webhook-secret', { GET: getWebhookSecret(deps) }),
     openai('/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(deps) }),
   ];

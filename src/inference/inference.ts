@@ -60,7 +60,7 @@ export class Inference {
   async run(given: InferenceCall): Promise<Response> {
     const call = withoutUnpricedSearch(given);
     refuseUnpriced(call.protocol, call.body, call.model);
-    call.record?.resolve(call.model, call.model.category);
+    call.record?.resolve(call.model, call.model.category, call.stream);
     const budget = new Budget(call);
     const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);

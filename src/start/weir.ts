@@ -103,6 +103,7 @@ export async function startWeir(
       inference: () => actors.inference,
       repeats: () => repeats,
       responses: () => databases.requests.sql,
+      usage: () => databases.requests.sql,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
       public_url: generation.ports.public_url,

@@ -216,7 +216,7 @@ describe('GET /v1/management/api-keys', () => {
       ...{ scene: 'chat', access_channel: 'platform', model: 'm', model_vendor: 'v' },
       ...{ channel_id: 'c', outcome: 'completed', estimated: false, charged_nano_usd: 0 },
       ...{ input_tokens: 1, cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 1 },
-      created_at,
+      ...{ created_at, at: created_at },
     });
     for (const at of ['2026-01-02T03:04:05.678Z', '2026-01-01T00:00:00Z']) {
       await sql`insert into usage_line ${sql(line(at))}`;

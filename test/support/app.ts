@@ -108,6 +108,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     }),
     rateLimit: new RateLimit(() => options.roles ?? plenty, redis),
     catalogue: () => catalogue,
+    usage: () => pool.sql,
     inference: () => ({
       run: async (call) => {
         test_app.calls.push(call);

@@ -99,8 +99,9 @@ export class CallRecord {
     if (typeof model === 'string') this.model = storable(model, MAX_MODEL_CHARS);
   }
 
-  /** Notes the model that serves the call. */
-  resolve({ id, owned_by }: CatalogueModel, scene: string): void {
+  /** Notes the model that serves the call, and whether the answer is a stream. */
+  resolve({ id, owned_by }: CatalogueModel, scene: string, stream = false): void {
+    this.stream = stream;
     this.model = id;
     this.vendor = owned_by;
     this.scene = scene;

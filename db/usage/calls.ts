@@ -1,0 +1,138 @@
+import type { Sql } from 'postgres';
+import type { CallDetail } from '../records/record.ts';
+import { type AsOf, isIn } from './as-of.ts';
+import { conditions, type UsageFilters } from './filters.ts';
+
+/** One call, as its row says it. Amounts are in nano-USD. */
+export interface CallRow {
+  readonly id: string;
+  /** Calls with the same date are ordered by it. */
+  readonly sort_id: string;
+  readonly key_id: string;
+  readonly at: Date;
+  readonly settled_at: Date | null;
+  /** The UUID of the billing transaction; null if nothing was charged. */
+  readonly billing_id: string | null;
+  readonly outcome: string;
+  readonly status: number;
+  readonly error_code: string | null;
+  readonly fault: string | null;
+  readonly task_id: string | null;
+  readonly scene: string;
+  readonly model: string;
+  readonly model_vendor: string;
+  readonly access_channel: string;
+  /** Internal: only operators may see it (P5). */
+  readonly channel_id: string;
+  readonly protocol: string;
+  readonly program: string;
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly audio_tokens: number;
+  readonly estimated: boolean;
+  readonly charged_nano_usd: number;
+  readonly overrun_nano_usd: number;
+  readonly authenticated_us: number | null;
+  readonly reserved_us: number | null;
+  readonly routed_us: number | null;
+  readonly first_token_ms: number | null;
+  readonly ended_ms: number | null;
+  readonly detail: CallDetail | null;
+}
+
+/** Filters that only calls have. */
+export interface CallFilters extends UsageFilters {
+  readonly outcomes?: readonly string[] | undefined;
+  readonly error_code?: string | undefined;
+  readonly fault?: string | undefined;
+}
+
+/** The place after which a page begins: the date and id of the last call of the page before. */
+export interface CallCursor {
+  readonly at: Date;
+  readonly id: string;
+}
+
+/**
+ * Lists calls, the newest first, as they were in one committed state. A call that created a task is
+ * listed once: as a charge if the task was charged, otherwise as the call that created it.
+ */
+export function listCalls(
+  sql: Sql,
+  filters: CallFilters,
+  as_of: AsOf,
+  { after, limit }: { readonly after: CallCursor | undefined; readonly limit: number },
+): Promise<CallRow[]> {
+  const place = (alias: string) =>
+    after === undefined
+      ? sql``
+      : sql`and (${sql(`${alias}.at`)}, ${sql(`${alias}.id`)}) < (${after.at}, ${after.id}::uuid)`;
+  const { outcomes, error_code, fault } = filters;
+  const isOutcome = outcomes ? sql`and outcome = any(${outcomes as string[]})` : sql``;
+  const charged = sql`
+    select ${chargedColumns(sql)} from usage_line
+    where ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
+      ${isOutcome} ${place('usage_line')}
+      ${error_code === undefined ? sql`` : sql`and detail ->> 'error_code' = ${error_code}`}
+      ${fault === undefined ? sql`` : sql`and detail ->> 'fault' = ${fault}`}
+    order by usage_line.at desc, usage_line.id desc limit ${limit}`;
+  const free = sql`
+    select ${freeColumns(sql)} from call_record
+    where ${conditions(sql, { ...filters, access_channel: undefined }, 'call_record')}
+      and ${isIn(sql, as_of, 'call_record')} ${isOutcome} ${place('call_record')}
+      ${error_code === undefined ? sql`` : sql`and error_code = ${error_code}`}
+      ${fault === undefined ? sql`` : sql`and fault = ${fault}`}
+      and not exists (select from task join usage_line on usage_line.id = task.billing_id
+        where task.id = call_record.task_id and ${isIn(sql, as_of, 'usage_line')})
+    order by call_record.at desc, call_record.id desc limit ${limit}`;
+  return sql<CallRow[]>`
+    select * from ((${charged}) union all (${free})) as call
+    order by at desc, sort_id desc limit ${limit}`;
+}
+
+/** Finds a call of an organization by the UUID of its request or of its billing transaction. */
+export async function findCall(
+  sql: Sql,
+  organization_id: string,
+  id: string,
+): Promise<{ call: CallRow; created: CallRow | undefined } | undefined> {
+  const rows = await sql<CallRow[]>`
+    select ${chargedColumns(sql)} from usage_line
+    where usage_line.id = ${id} and organization_id = ${organization_id}
+    union all
+    select ${chargedColumns(sql)} from task join usage_line on usage_line.id = task.billing_id
+    where task.organization_id = ${organization_id} and usage_line.organization_id = ${organization_id}
+      and task.id = (select task_id from call_record
+        where id = ${id} and organization_id = ${organization_id})
+    union all
+    select ${freeColumns(sql)} from call_record
+    where id = ${id} and organization_id = ${organization_id}`;
+  const call = rows[0];
+  // The create call of a task knows the client's program; the task's usage line knows the charge.
+  const created = rows.find(({ task_id }) => task_id !== null);
+  return call && { call, created: created === call ? undefined : created };
+}
+
+const SHARED = `scene, model, model_vendor, channel_id, protocol, program, authenticated_us, reserved_us,
+  routed_us, first_token_ms, ended_ms, detail`;
+
+function chargedColumns(sql: Sql) {
+  return sql.unsafe(`usage_line.id as sort_id, usage_line.request_id as id, usage_line.key_id,
+    usage_line.at, usage_line.created_at as settled_at, usage_line.id as billing_id, outcome,
+    case outcome when 'completed' then 200 when 'partial' then 200 end as status,
+    detail ->> 'error_code' as error_code, detail ->> 'fault' as fault, null::text as task_id,
+    ${SHARED.replace('scene, model,', 'usage_line.scene, usage_line.model,').replace('channel_id', 'usage_line.channel_id')},
+    access_channel, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
+    reasoning_tokens, audio_tokens, estimated, charged_nano_usd, overrun_nano_usd`);
+}
+
+function freeColumns(sql: Sql) {
+  return sql.unsafe(`id as sort_id, id, key_id, at, null::timestamptz as settled_at,
+    null::uuid as billing_id, outcome, status, error_code, fault, task_id, ${SHARED},
+    'platform'::text as access_channel, 0 as input_tokens, 0 as cached_input_tokens,
+    0 as cache_write_tokens, 0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
+    false as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd`);
+}

@@ -1,0 +1,100 @@
+import type { CallRow } from '../../../../db/usage/calls.ts';
+import { requestIdOf, withoutDashes } from '../../../errors/request-id.ts';
+import { usd } from '../../../json/usd.ts';
+
+/** What each outcome means, in words. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  completed: 'The answer was complete.',
+  partial: 'A part of the answer was delivered, and charged.',
+  refused: 'The call was refused.',
+  failed: 'The call failed.',
+  canceled: 'The client left before it received anything.',
+  repeated: 'The answer of an earlier call with the same Idempotency-Key was sent again.',
+  accepted: 'The call created a task or a batch.',
+  free: 'The call costs nothing.',
+};
+
+/** Returns a call as its organization sees it: nothing names a channel (P5). Amounts are in USD. */
+export function callRecord(row: CallRow): object {
+  const { detail, billing_id, task_id } = row;
+  return {
+    object: 'call',
+    request_id: requestIdOf(row.id),
+    ...(billing_id === null ? {} : { billing_transaction_id: `txn_${withoutDashes(billing_id)}` }),
+    ...(task_id === null ? {} : { task_id }),
+    ...(detail?.batch_id === undefined ? {} : { message_batch_id: detail.batch_id }),
+    api_key_id: row.key_id,
+    date: row.at.toISOString(),
+    outcome: row.outcome,
+    outcome_text: OUTCOMES[row.outcome] ?? null,
+    status: row.status,
+    error_code: row.error_code,
+    fault: publicFault(row.fault),
+    scene: row.scene || null,
+    logical_model: row.model || null,
+    model_vendor: row.model_vendor || null,
+    access_channel: row.access_channel,
+    protocol: row.protocol || null,
+    program: row.program || null,
+    stream: detail?.stream === true,
+    usage: {
+      input_tokens: row.input_tokens,
+      cached_input_tokens: row.cached_input_tokens,
+      cache_write_tokens: row.cache_write_tokens,
+      output_tokens: row.output_tokens,
+      reasoning_tokens: row.reasoning_tokens,
+      audio_tokens: row.audio_tokens,
+      units: detail?.units ?? {},
+      estimated: row.estimated,
+    },
+    list_price: usd(row.charged_nano_usd + row.overrun_nano_usd),
+    amount: usd(row.charged_nano_usd),
+    currency: 'USD',
+    attempts: detail?.attempts?.length ?? (row.routed_us === null ? 0 : 1),
+    time_to_first_token_ms: row.first_token_ms,
+    duration_ms: row.ended_ms,
+    user: detail?.end_user ?? null,
+    metadata: detail?.tags ?? {},
+  };
+}
+
+/** The operator's key is the operator's business; for its clients, the provider failed. */
+function publicFault(fault: string | null): string | null {
+  return fault === 'account' ? 'provider' : fault;
+}
+
+/** One moment of a call. `at_ms` counts from the arrival of the request. */
+interface Moment {
+  readonly stage: string;
+  readonly at_ms: number;
+  readonly until_ms?: number | null;
+  readonly result?: string | null;
+}
+
+/** Returns the moments of a call in order. An attempt has a number, and no channel (P5). */
+export function timelineOf(row: CallRow): Moment[] {
+  const { detail } = row;
+  const moments: Moment[] = [{ stage: 'arrived', at_ms: 0 }];
+  const add = (stage: string, at_ms: number | null) => {
+    if (at_ms !== null) moments.push({ stage, at_ms });
+  };
+  const ms = (us: number | null) => (us === null ? null : us / 1_000);
+  add('authenticated', ms(row.authenticated_us));
+  add('reserved', ms(row.reserved_us));
+  const attempts = detail?.attempts;
+  if (!attempts) add('attempt_1', ms(row.routed_us));
+  for (const [at, attempt] of (attempts ?? []).entries()) {
+    moments.push({
+      stage: `attempt_${at + 1}`,
+      at_ms: attempt.started_ms,
+      until_ms: attempt.ended_ms,
+      result: attempt.failure,
+    });
+  }
+  add('first_token', row.first_token_ms);
+  add('ended', row.ended_ms);
+  if (row.settled_at && row.reserved_us !== null) {
+    add('settled', row.settled_at.getTime() - row.at.getTime() + row.reserved_us / 1_000);
+  }
+  return moments;
+}

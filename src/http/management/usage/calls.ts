@@ -1,0 +1,118 @@
+import { Type } from '@sinclair/typebox';
+import { writeAsOf } from '../../../../db/usage/as-of.ts';
+import { type CallCursor, type CallRow, findCall, listCalls } from '../../../../db/usage/calls.ts';
+import { withoutDashes } from '../../../errors/request-id.ts';
+import { validator } from '../../../errors/validate.ts';
+import { WeirError } from '../../../errors/weir-error.ts';
+import { type Handler, json } from '../../endpoint.ts';
+import { admitManager } from '../keys.ts';
+import { callRecord, timelineOf } from './call-view.ts';
+import type { UsageDeps } from './lines.ts';
+import { asOf, FILTERS, filtersOf, limitOf, queryOf, querySchema } from './query.ts';
+
+const OUTCOMES = [
+  'completed',
+  'partial',
+  'refused',
+  'failed',
+  'canceled',
+  'repeated',
+  'accepted',
+  'free',
+] as const;
+const FAULTS = ['caller', 'cap', 'weir', 'provider'] as const;
+const anyOf = (names: readonly string[]) =>
+  Type.Union(
+    names.map((name) => Type.Literal(name)),
+    { errorMessage: `must be one of ${names.join(', ')}` },
+  );
+const short = Type.String({ maxLength: 100, errorMessage: 'must have at most 100 characters' });
+
+const validate = validator(
+  querySchema({
+    ...FILTERS,
+    api_key_id: Type.Optional(short),
+    outcome: Type.Optional(anyOf(OUTCOMES)),
+    errorCode: Type.Optional(short),
+    fault: Type.Optional(anyOf(FAULTS)),
+    limit: Type.Optional(short),
+    after: Type.Optional(short),
+  }),
+);
+
+/**
+ * `GET /v1/management/requests`: every authenticated call of the organization, also those that were
+ * refused, failed or were free, the newest first. `after` is the `next` of the page before.
+ */
+export function listRequests(deps: UsageDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await admitManager(deps, context);
+    const query = validate(queryOf(context.request));
+    const { outcome, fault } = query;
+    const filters = {
+      ...filtersOf(query, organization_id, deps.catalogue()),
+      key_id: query.api_key_id,
+      outcomes: outcome === undefined ? undefined : [outcome],
+      error_code: query.errorCode,
+      fault,
+    };
+    const limit = limitOf(query.limit);
+    const sql = deps.usage();
+    const as_of = await asOf(query, sql);
+    const rows = await listCalls(sql, filters, as_of, { after: cursorOf(query.after), limit });
+    const last = rows.at(-1);
+    return json({
+      object: 'list',
+      data: rows.map(callRecord),
+      has_more: rows.length === limit,
+      next: last === undefined ? null : cursorText(last),
+      as_of: writeAsOf(as_of),
+    });
+  };
+}
+
+/** `GET /v1/management/requests/{id}`: one call with its timeline and its money. */
+export function getRequest(deps: UsageDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await admitManager(deps, context);
+    const id = uuidOf(context.params['id'] ?? '');
+    const found = id === undefined ? undefined : await findCall(deps.usage(), organization_id, id);
+    if (!found) {
+      throw new WeirError('not_found', 'There is no such request.', {
+        param: 'id',
+        hint: 'Send a request id (req_…) or a billing transaction id (txn_…).',
+      });
+    }
+    const { call, created } = found;
+    return json({
+      ...(created ? { ...callRecord(created), ...callRecord(call) } : callRecord(call)),
+      ...(created ? { task_id: created.task_id, program: created.program || null } : {}),
+      timeline: timelineOf(created ?? call),
+    });
+  };
+}
+
+const ID =
+  /^(?:req_|txn_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
+
+/** Returns the UUID of an id; undefined for any other text. */
+function uuidOf(id: string): string | undefined {
+  const match = ID.exec(id);
+  return match ? match.slice(1).join('-') : undefined;
+}
+
+function cursorText({ at, sort_id }: CallRow): string {
+  return `${at.getTime()}_${withoutDashes(sort_id)}`;
+}
+
+const CURSOR = /^(\d{1,15})_([0-9a-f]{32})$/;
+
+function cursorOf(text: string | undefined): CallCursor | undefined {
+  if (text === undefined) return undefined;
+  const [, at, hex = ''] = CURSOR.exec(text) ?? [];
+  const id = uuidOf(hex);
+  if (at !== undefined && id !== undefined) return { at: new Date(Number(at)), id };
+  throw new WeirError('invalid_request', 'after must be the next of an earlier page.', {
+    param: 'after',
+  });
+}

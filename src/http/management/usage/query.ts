@@ -1,0 +1,161 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type AsOf, parseAsOf, readAsOf } from '../../../../db/usage/as-of.ts';
+import type { UsageFilters } from '../../../../db/usage/filters.ts';
+import type { Catalogue } from '../../../catalogue/catalogue.ts';
+import { WeirError } from '../../../errors/weir-error.ts';
+import { parseRfc3339 } from '../rfc3339.ts';
+
+/** The scenes of usage lines (spec: Management interface, usage query parameters). */
+const SCENES = [
+  'chat',
+  'image',
+  'audio',
+  'video',
+  'embedding',
+  'rerank',
+  'translation',
+  'music',
+  '3d',
+] as const;
+const ACCESS_CHANNELS = ['platform', 'byok'] as const;
+const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
+const MAX_PAGE = 1_000_000;
+const DAY_MS = 86_400_000;
+
+const text = (max: number) =>
+  Type.String({ minLength: 1, maxLength: max, errorMessage: `must have 1 to ${max} characters` });
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  Type.Union(
+    names.map((name) => Type.Literal(name)),
+    { errorMessage: `must be one of ${names.join(', ')}` },
+  );
+
+/** The parameters that filter usage. All come as text (spec: usage query parameters). */
+export const FILTERS = {
+  logicalModel: Type.Optional(text(100)),
+  modelVendor: Type.Optional(text(100)),
+  scene: Type.Optional(oneOf(SCENES)),
+  accessChannel: Type.Optional(oneOf(ACCESS_CHANNELS)),
+  protocol: Type.Optional(oneOf(PROTOCOLS)),
+  user: Type.Optional(text(512)),
+  startDate: Type.Optional(text(40)),
+  endDate: Type.Optional(text(40)),
+  as_of: Type.Optional(text(4_000)),
+};
+/** The parameters of a page. */
+export const PAGE = {
+  page: Type.Optional(text(20)),
+  limit: Type.Optional(text(20)),
+};
+
+const FiltersSchema = Type.Object(FILTERS);
+type Filters = Static<typeof FiltersSchema>;
+
+/**
+ * Returns the parameters of a query as an object for a validator. Throws WeirError if a parameter is
+ * repeated, because nobody knows which value is meant.
+ */
+export function queryOf({ url }: Request): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of new URL(url).searchParams) {
+    if (Object.hasOwn(query, name)) throw invalid(name, 'is sent twice');
+    // No text of the database has NUL.
+    query[name] = value.replaceAll('\u0000', '\ufffd');
+  }
+  return query;
+}
+
+/** Returns the schema of a query with these parameters and no others. */
+export function querySchema<Parameters extends Record<string, TSchema>>(parameters: Parameters) {
+  return Type.Object(parameters, { additionalProperties: false });
+}
+
+/** Returns the filters of a query for one organization. Throws WeirError (400). */
+export function filtersOf(
+  query: Filters,
+  organization_id: string,
+  catalogue: Catalogue,
+): UsageFilters {
+  const from = query.startDate === undefined ? undefined : startOf(query.startDate);
+  const until = query.endDate === undefined ? undefined : endOf(query.endDate);
+  if (from && until && from >= until) throw invalid('startDate', 'must not be after endDate');
+  const { modelVendor } = query;
+  const model = query.logicalModel;
+  return {
+    organization_id,
+    // An alias of a model is another name of the same lines.
+    model: model === undefined ? undefined : (catalogue.find(model)?.id ?? model),
+    model_vendor: modelVendor,
+    vendor_models:
+      modelVendor === undefined
+        ? undefined
+        : catalogue.all().flatMap(({ id, owned_by }) => (owned_by === modelVendor ? [id] : [])),
+    scene: query.scene,
+    access_channel: query.accessChannel as UsageFilters['access_channel'],
+    protocol: query.protocol,
+    end_user: query.user,
+    from,
+    until,
+  };
+}
+
+/** Returns the state that a query names, or else the present one. Throws WeirError (400). */
+export async function asOf(query: Filters, sql: Parameters<typeof readAsOf>[0]): Promise<AsOf> {
+  if (query.as_of === undefined) return readAsOf(sql);
+  const found = parseAsOf(query.as_of);
+  if (!found) throw invalid('as_of', 'must be the as_of of an earlier answer');
+  return found;
+}
+
+/** Returns the place of a page. Throws WeirError (400). */
+export function pageOf(query: { page?: string; limit?: string }): {
+  page: number;
+  limit: number;
+  offset: number;
+} {
+  const page = wholeNumber('page', query.page, { standard: 1, max: MAX_PAGE });
+  const limit = limitOf(query.limit);
+  return { page, limit, offset: (page - 1) * limit };
+}
+
+/** Returns the size of a page (spec: Limits). Throws WeirError (400). */
+export function limitOf(limit: string | undefined): number {
+  return wholeNumber('limit', limit, { standard: 50, max: 100 });
+}
+
+function wholeNumber(
+  name: string,
+  value: string | undefined,
+  { standard, max }: { readonly standard: number; readonly max: number },
+): number {
+  if (value === undefined) return standard;
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  if (number < 1 || number > max) throw invalid(name, `must be a whole number from 1 to ${max}`);
+  return number;
+}
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** The first instant of a date. */
+function startOf(value: string): Date {
+  return instantOf('startDate', value);
+}
+
+/** The first instant after a date: both formats of the bound are inclusive. */
+function endOf(value: string): Date {
+  const last = instantOf('endDate', value);
+  return new Date(last.getTime() + (DATE.test(value) ? DAY_MS : 1));
+}
+
+function instantOf(name: string, value: string): Date {
+  const instant = parseRfc3339(DATE.test(value) ? `${value}T00:00:00Z` : value);
+  if (instant) return instant;
+  throw new WeirError('invalid_request', `${name} must be a date or an RFC 3339 time.`, {
+    param: name,
+    hint: 'Send YYYY-MM-DD, or a time with its time zone, e.g. 2026-01-31T12:00:00Z.',
+  });
+}
+
+function invalid(param: string, what: string): WeirError {
+  return new WeirError('invalid_request', `${param.slice(0, 100)} ${what}.`, { param });
+}

@@ -3,7 +3,7 @@ import { type AsOf, isIn } from './as-of.ts';
 import { conditions, type UsageFilters } from './filters.ts';
 
 /** Sums over usage lines. Amounts are in nano-USD. */
-export interface UsageSums {
+interface UsageSums {
   readonly requests: number;
   readonly charged_nano_usd: number;
   readonly overrun_nano_usd: number;

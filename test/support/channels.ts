@@ -3,7 +3,8 @@
  */
 
 import { ChannelAccount } from '../../src/actors/channels/account.ts';
-import { ChannelActor, type ChannelTransition } from '../../src/actors/channels/channel.ts';
+import { ChannelActor } from '../../src/actors/channels/channel.ts';
+import type { ChannelTransition } from '../../src/actors/channels/transition.ts';
 import type { Clock } from '../../src/actors/clock.ts';
 import { FAILURES_TO_OPEN } from '../../src/machines/channel.ts';
 import { type ChannelConfig, RetryableUpstreamError } from '../../src/upstreams/contract.ts';

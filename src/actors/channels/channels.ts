@@ -1,13 +1,8 @@
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 import type { Clock } from '../clock.ts';
 import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './account.ts';
-import {
-  ChannelActor,
-  type ChannelTransition,
-  type OnChannelEvent,
-  type OnOutcome,
-  type PeerHint,
-} from './channel.ts';
+import { ChannelActor, type OnChannelEvent, type OnOutcome } from './channel.ts';
+import type { ChannelTransition, PeerHint } from './transition.ts';
 
 /**
  * The most removed channels that are kept in memory. Above this number, the channel that was

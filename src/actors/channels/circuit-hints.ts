@@ -1,5 +1,5 @@
-import type { ChannelTransition, PeerHint } from './channel.ts';
 import type { Channels } from './channels.ts';
+import type { ChannelTransition, PeerHint } from './transition.ts';
 
 /** While one replica probes a circuit, the other replicas send no call for this time. */
 const PROBE_MS = 5_000;

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { insertTransitions, type NewTransition } from '../../../db/channels/transitions.ts';
 import type { Clock, IdSource } from '../clock.ts';
-import type { ChannelTransition } from './channel.ts';
+import type { ChannelTransition } from './transition.ts';
 
 const FLUSH_MS = 1_000;
 /**

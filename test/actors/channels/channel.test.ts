@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  type ChannelPermit,
-  type ChannelTransition,
-  MAX_THROTTLE_MS,
-} from '../../../src/actors/channels/channel.ts';
+import { type ChannelPermit, MAX_THROTTLE_MS } from '../../../src/actors/channels/channel.ts';
+import type { ChannelTransition } from '../../../src/actors/channels/transition.ts';
 import { COOLDOWNS_MS, FAILURES_TO_OPEN } from '../../../src/machines/channel.ts';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';

@@ -6,7 +6,7 @@ import { validator } from '../../../errors/validate.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import { type Handler, json } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
-import { callRecord, timelineOf } from './call-view.ts';
+import { callView, timelineOf } from './call-view.ts';
 import type { UsageDeps } from './lines.ts';
 import { asOf, FILTERS, filtersOf, limitOf, queryOf, querySchema } from './query.ts';
 
@@ -63,7 +63,7 @@ export function listRequests(deps: UsageDeps): Handler {
     const last = rows.at(-1);
     return json({
       object: 'list',
-      data: rows.map(callRecord),
+      data: rows.map(callView),
       has_more: rows.length === limit,
       next: last === undefined ? null : cursorText(last),
       as_of: writeAsOf(as_of),
@@ -85,7 +85,7 @@ export function getRequest(deps: UsageDeps): Handler {
     }
     const { call, created } = found;
     return json({
-      ...(created ? { ...callRecord(created), ...callRecord(call) } : callRecord(call)),
+      ...(created ? { ...callView(created), ...callView(call) } : callView(call)),
       ...(created ? { task_id: created.task_id, program: created.program || null } : {}),
       timeline: timelineOf(created ?? call),
     });

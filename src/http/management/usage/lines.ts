@@ -9,7 +9,7 @@ import { WeirError } from '../../../errors/weir-error.ts';
 import { usd } from '../../../json/usd.ts';
 import { type Handler, json, type RequestContext } from '../../endpoint.ts';
 import { admitManager, type ManagementDeps } from '../keys.ts';
-import { asOf, FILTERS, filtersOf, PAGE, pageOf, queryOf, querySchema } from './query.ts';
+import { asOf, FILTERS, filtersOf, PAGE, placeOf, queryOf, querySchema } from './query.ts';
 
 /** Dependencies of the routes of usage. */
 export interface UsageDeps extends ManagementDeps {
@@ -66,7 +66,7 @@ async function listUsage(
   const query = validate(queryOf(request));
   const catalogue = deps.catalogue();
   const filters = { ...filtersOf(query, organization_id, catalogue), key_id };
-  const { page, limit, offset } = pageOf(query);
+  const { page, limit, offset } = placeOf(query);
   const sql = deps.usage();
   const as_of = await asOf(query, sql);
   const { rows, total } = await listLines(sql, filters, as_of, { offset, limit });
@@ -86,7 +86,7 @@ async function listUsage(
  * Returns a line as clients see it. The spec shows only `request_id` and `billing_transaction_id`,
  * which is present once the line is settled. Amounts are in USD, exact to one nano-USD.
  */
-export function lineRecord(row: UsageRow, catalogue: Catalogue): object {
+function lineRecord(row: UsageRow, catalogue: Catalogue): object {
   const { billing_id, detail, task_id } = row;
   const list_nano_usd = row.charged_nano_usd + row.overrun_nano_usd;
   return {

@@ -108,7 +108,7 @@ export async function asOf(query: Filters, sql: Parameters<typeof readAsOf>[0]):
 }
 
 /** Returns the place of a page. Throws WeirError (400). */
-export function pageOf(query: { page?: string; limit?: string }): {
+export function placeOf(query: { page?: string; limit?: string }): {
   page: number;
   limit: number;
   offset: number;

@@ -50,6 +50,8 @@ const TOO_LARGE_FOR_ACCOUNT = /^request too large/i;
 const TOO_LARGE_STATUSES = [413, 429];
 /** Statuses that are about the account with a protocol, whatever the error says. */
 const ACCOUNT_STATUSES: Partial<Record<ChannelProtocol, readonly number[]>> = { deepl: [403, 456] };
+/** The path of a provider's error in the error of a relay, e.g. OpenRouter's `error.metadata.raw`. */
+const ENVELOPE = /^.*\.(?:raw|message)\./;
 /** The name of a parameter in a message: in quotes, or at the start. */
 const NAMED =
   /(?<=['"`])[a-z]\w*(?:[.[]\w+\]?)*(?=['"`])|^[a-z]\w*(?:\.\w+)*(?=: | (?:must|should|is|cannot|may)\b)|\b[a-z]+_[a-z_]+\b/g;
@@ -105,7 +107,7 @@ function decidingRule(
   const found = codes.flatMap(({ value, at }) =>
     prefixes(value).flatMap((code) =>
       (byCode.get(code) ?? []).filter((rule) =>
-        rule.at === undefined ? !/^\d+$/.test(code) : rule.at === at,
+        rule.at === undefined ? !/^\d+$/.test(code) : rule.at === at.replace(ENVELOPE, ''),
       ),
     ),
   );

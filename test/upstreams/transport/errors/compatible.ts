@@ -135,6 +135,12 @@ export const COMPATIBLE_ERRORS: readonly VendorErrors[] = [
     vendor: 'Mistral',
     payloads: [
       sent(
+        429,
+        'throttle',
+        { message: 'Requests rate limit exceeded' },
+        { source: 'pydantic/pydantic-ai#1885' },
+      ),
+      sent(
         401,
         'account',
         { message: 'Unauthorized', request_id: '933f233947ff6d346065bb297e4a4d56' },

@@ -166,6 +166,15 @@ export const DIRECT_ERRORS: readonly VendorErrors[] = [
   {
     vendor: 'Jina',
     payloads: [
+      sent(
+        400,
+        'caller',
+        {
+          detail:
+            "[RID: ec422fa8b74c3c20b493406ac1388555] Validation error: 'body -> jina-embeddings-v4' Each input list can contain at most 512 items.. Field errors: : Invalid value",
+        },
+        { source: 'langgenius/dify-official-plugins#1997' },
+      ),
       sent(402, 'account', {
         detail: 'Insufficient account balance. Please recharge your account.',
       }),

@@ -21,6 +21,16 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
       sent(
         402,
         'account',
+        problem(
+          402,
+          'Billing required',
+          'You need to set up billing to run this model. Go to https://replicate.com/account/billing#billing to set it up. If you have recently set up billing, please wait a few minutes before trying again.',
+        ),
+        { source: 'replicate/replicate-javascript#342' },
+      ),
+      sent(
+        402,
+        'account',
         problem(402, 'Insufficient credit', 'You have insufficient credit to run this model.'),
       ),
       sent(
@@ -143,7 +153,12 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
     vendor: 'Black Forest Labs and Ideogram',
     payloads: [
       sent(402, 'account', { detail: 'Insufficient credits. Please add credits.' }),
-      sent(403, 'account', { detail: 'Not authenticated' }),
+      sent(
+        403,
+        'account',
+        { detail: 'Not authenticated - Invalid Authentication' },
+        { source: 'gelasdev/ComfyUI-FLUX-BFL-API#16' },
+      ),
       sent(429, 'throttle', { detail: 'You have too many active tasks.' }),
       sent(422, 'caller', {
         detail: [

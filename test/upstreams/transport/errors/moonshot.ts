@@ -73,6 +73,15 @@ export const MOONSHOT_ERRORS: readonly VendorErrors[] = [
         'throttle',
         moonshot(
           'rate_limit_reached_error',
+          'Rate limit exceeded, please try again after 1 seconds',
+        ),
+        { source: 'CherryHQ/cherry-studio#2959', wait_ms: 1_000 },
+      ),
+      sent(
+        429,
+        'throttle',
+        moonshot(
+          'rate_limit_reached_error',
           'Your account org-1<ak-1> request reached max organization concurrency: 1, please try again after 1 seconds',
         ),
         { source: 'LLM-Red-Team/kimi-cc#16', wait_ms: 1_000 },

@@ -59,10 +59,25 @@ export const XAI_ERRORS: VendorErrors = {
       },
       { ...filtered, source: 'UKGovernmentBEIS/inspect_ai#2267' },
     ),
-    sent(403, 'account', {
-      code: PERMISSION,
-      error: "Your newly created team doesn't have any credits yet.",
-    }),
+    sent(
+      403,
+      'account',
+      {
+        code: PERMISSION,
+        error:
+          "Your newly created teams doesn't have any credits yet. You can purchase credits on https://console.x.ai/team/1.",
+      },
+      { source: 'griptape-ai/griptape-nodes-engine#1079' },
+    ),
+    sent(
+      403,
+      'account',
+      {
+        error:
+          "Your newly created team doesn't have any credits or licenses yet. You can purchase those on https://console.x.ai/team/1.",
+      },
+      { source: 'continuedev/continue#12670' },
+    ),
     sent(401, 'account', {
       code: 'unauthenticated:bad-credentials',
       error: 'The OAuth2 access token could not be validated.',
@@ -76,10 +91,15 @@ export const XAI_ERRORS: VendorErrors = {
       },
       { source: 'cline/cline#4826' },
     ),
-    sent(429, 'throttle', {
-      code: 'Some resource has been exhausted',
-      error: 'Too many requests for team.',
-    }),
+    sent(
+      429,
+      'throttle',
+      {
+        code: 'Some resource has been exhausted',
+        error: 'Too many requests for team 00000000-0000-0000-0000-000000000016',
+      },
+      { source: 'chenyme/grok2api#926' },
+    ),
     sent(
       404,
       'broken',

@@ -66,4 +66,10 @@ export const DIRECT_RULES = [
     ],
     throttle: [/rate limit (?:has been )?exceeded/i, 'RATE_TOKEN_LIMIT_EXCEEDED'],
   }),
+  ...rulesOf(
+    'Jina',
+    'langgenius/dify-official-plugins#1997',
+    { caller: [/^\[RID: \w+\] validation error: /i] },
+    { statuses: [400, 422] },
+  ),
 ];

@@ -11,6 +11,8 @@ type Samples = Partial<Record<Feature, Body>>;
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PICTURE = 'https://example.com/cat.png';
+const PAPER = 'https://example.com/paper.pdf';
+const STORED = 'https://generativelanguage.googleapis.com/v1beta/files/a1';
 const SCHEMA = {
   type: 'object',
   properties: { city: { type: 'string' } },
@@ -124,6 +126,7 @@ const MESSAGES: Samples = {
     type: 'document',
     source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
   }),
+  file_url: messagesUser({ type: 'document', source: { type: 'url', url: PAPER } }),
   file_reference: messagesUser({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
   tools: { tools: [messagesTool] },
   forced_tool: { tools: [messagesTool], tool_choice: { type: 'tool', name: 'weather' } },
@@ -173,6 +176,7 @@ const RESPONSES: Samples = {
     filename: 'a.pdf',
     file_data: 'data:application/pdf;base64,JVBERi0=',
   }),
+  file_url: responsesUser({ type: 'input_file', file_url: PAPER }),
   file_reference: responsesUser({ type: 'input_file', file_id: 'file-1' }),
   tools: { tools: [responsesTool] },
   forced_tool: { tools: [responsesTool], tool_choice: { type: 'function', name: 'weather' } },
@@ -207,7 +211,9 @@ const GEMINI: Samples = {
   image_inline: geminiUser({ inlineData: { mimeType: 'image/png', data: PNG } }),
   audio_input: geminiUser({ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }),
   file_inline: geminiUser({ inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } }),
-  file_reference: geminiUser({ fileData: { mimeType: 'image/png', fileUri: PICTURE } }),
+  image_url: geminiUser({ fileData: { mimeType: 'image/png', fileUri: PICTURE } }),
+  file_url: geminiUser({ fileData: { mimeType: 'application/pdf', fileUri: PAPER } }),
+  file_reference: geminiUser({ fileData: { mimeType: 'application/pdf', fileUri: STORED } }),
   tools: { tools: geminiTools },
   forced_tool: {
     tools: geminiTools,

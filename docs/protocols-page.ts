@@ -1,11 +1,17 @@
-import { builtInModels } from '../src/catalogue/built-in.ts';
-import { CHAT_PROTOCOLS, CLIENT_PROTOCOLS, type ClientProtocol } from '../src/protocols/names.ts';
+import {
+  CHAT_PROTOCOLS,
+  type ChatProtocol,
+  CLIENT_PROTOCOLS,
+  type ClientProtocol,
+} from '../src/protocols/names.ts';
+import { bedrockRefusal } from '../src/upstreams/chat/bedrock-limits.ts';
 import { FEATURES, type Feature } from '../src/upstreams/translation/features.ts';
 import {
   type RequestProtocol,
   readRequest,
   untranslatableError,
 } from '../src/upstreams/translation/translate.ts';
+import { abilitiesSection } from './model-abilities-page.ts';
 import { sampleOf } from './protocol-samples.ts';
 
 const CLIENTS: Record<ClientProtocol, string> = {
@@ -15,13 +21,14 @@ const CLIENTS: Record<ClientProtocol, string> = {
   gemini: '`POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent`',
 };
 
-/** The protocols of channels that use each wire format. They are the heads of the columns. */
-const CHANNELS_OF_FORM: Record<RequestProtocol, string> = {
-  openai: 'openai, azure-openai',
-  responses: 'openai-responses',
-  anthropic: 'anthropic, bedrock',
-  gemini: 'gemini, vertex',
-};
+/** The columns: the wire format of each group of channel protocols. */
+const COLUMNS: readonly { form: RequestProtocol; protocols: readonly ChatProtocol[] }[] = [
+  { form: 'openai', protocols: ['openai', 'azure-openai'] },
+  { form: 'responses', protocols: ['openai-responses'] },
+  { form: 'anthropic', protocols: ['anthropic'] },
+  { form: 'anthropic', protocols: ['bedrock'] },
+  { form: 'gemini', protocols: ['gemini', 'vertex'] },
+];
 
 /** The wire format of each client protocol: its requests pass through without translation. */
 const FORM_OF_CLIENT: Record<ClientProtocol, RequestProtocol> = {
@@ -55,14 +62,15 @@ ${CHAT_PROTOCOLS.map((name) => `\`${name}\``).join(', ')}. A client uses the pro
 `;
 
 function section(client: ClientProtocol): string {
-  const upstreams = Object.keys(CHANNELS_OF_FORM) as RequestProtocol[];
   const lines = [
     `## ${CLIENTS[client]}`,
     '',
-    `| a request with | ${upstreams.map((each) => CHANNELS_OF_FORM[each]).join(' | ')} |`,
-    `|---|${upstreams.map(() => '---|').join('')}`,
+    `| a request with | ${COLUMNS.map(({ protocols }) => protocols.join(', ')).join(' | ')} |`,
+    `|---|${COLUMNS.map(() => '---|').join('')}`,
     ...(Object.keys(FEATURES) as Feature[]).map((feature) => {
-      const cells = upstreams.map((upstream) => cellOf(client, upstream, feature));
+      const cells = COLUMNS.map(({ form, protocols: [protocol] }) =>
+        cellOf(client, form, feature, protocol),
+      );
       return `| ${named(feature)} | ${cells.join(' | ')} |`;
     }),
     '',
@@ -81,7 +89,7 @@ const KEPT_BY_WEIR: Partial<Record<RequestProtocol, Partial<Record<Feature, stri
   gemini: {
     failed_results: 'as an `error` response',
     serial_calls: 'by Weir: it passes on only the first call',
-    strict_tools: 'without `strict`',
+    strict_tools: 'by the mode `VALIDATED`',
   },
 };
 
@@ -90,49 +98,19 @@ export function cellOf(
   client: ClientProtocol,
   upstream: RequestProtocol,
   feature: Feature,
+  protocol?: ChatProtocol,
 ): string {
   const body = sampleOf(client, feature);
   if (!body) return '–';
+  if (protocol === 'bedrock') {
+    const model = { physical_model: '', public_model: '' };
+    const lacks = bedrockRefusal({ client, body }, model, () => readRequest(client, body).uses);
+    if (lacks) return `400 \`${lacks.details.param}\``;
+  }
   if (FORM_OF_CLIENT[client] === upstream) return 'as is';
   const refusal = untranslatableError(readRequest(client, body).uses, upstream);
   if (refusal) return `400 \`${refusal.details.param}\``;
   return KEPT_BY_WEIR[upstream]?.[feature] ?? 'yes';
-}
-
-const WHEN = { always: 'yes', without_reasoning: 'without reasoning', never: '400' };
-
-/** What each chat model of the catalogue takes of a translated request. */
-function abilitiesSection(): string {
-  const rows = builtInModels().flatMap(({ id, abilities }) => {
-    if (!abilities) return [];
-    const { reasoning, sampling, forced_tools, prefill } = abilities;
-    const { form, efforts, min_budget_tokens = 0, max_budget_tokens, can_be_off } = reasoning;
-    const most = max_budget_tokens === undefined ? 'the output limit' : max_budget_tokens;
-    const how = {
-      none: '–',
-      effort: `effort: ${efforts?.join(', ')}`,
-      adaptive: `adaptive: ${efforts?.join(', ')}`,
-      level: `level: ${efforts?.join(', ')}`,
-      budget: `budget: ${min_budget_tokens} to ${most} tokens`,
-    }[form];
-    const off = form === 'none' ? '–' : can_be_off ? 'yes' : 'the least';
-    const cells = [how, off, WHEN[sampling], WHEN[forced_tools], prefill ? 'yes' : '400'];
-    return [`| \`${id}\` | ${cells.join(' | ')} |`];
-  });
-  return `## What each model takes of a translated request
-
-The cells above are about protocols. Models of one protocol differ too. Weir writes reasoning in the form of the model:
-an effort that it lacks becomes the next lower one, or its least; a budget becomes an effort, and the reverse. If a
-model cannot switch reasoning off, it reasons the least. Efforts that are no word of the client's protocol are refused
-by name. A model that does not reason refuses a request for reasoning by name; only \`output_config.effort\` and adaptive
-thinking of messages are left out. A \`temperature\` or \`top_p\` of 1 is the default, so every model takes it.
-The data with their sources are \`abilities\` in [chat.json](../catalogue/chat.json). A model of your own in \`weir.yaml\`
-has none unless you declare them; then its upstream refuses what it lacks.
-
-| model | reasoning | off | other temperature, top_p, top_k | forced tools | prefill |
-|---|---|---|---|---|---|
-${rows.join('\n')}
-`;
 }
 
 const REST = `## What is always translated
@@ -144,7 +122,7 @@ const REST = `## What is always translated
 | results of tools | blocks, messages, items or parts |
 | the reason why an answer ended | \`stop\`, \`end_turn\`, \`completed\`, \`STOP\` and so on are one value in the neutral form |
 | usage, cached tokens, reasoning tokens | with each protocol's own sums: Anthropic's input excludes cached tokens, the others' includes them |
-| thinking | returned if the client's protocol can express it; when the client sends it again, it goes with its signature to the provider that made it, and is dropped for another provider |
+| thinking | returned if the client's protocol can express it; when the client sends it again, it goes with its signature to the provider that made it, and is dropped for another provider, also if the request [passes through](pass-through.md) |
 | errors in the middle of a stream | the error events of the client's protocol, with \`code\`, \`param\` and \`request_id\`; responses end with \`error\` and \`response.failed\` |
 | refusals of the upstream | the client's own name of the parameter, and the upstream's sentence if the client's protocol has all of its words; otherwise a plain sentence of Weir's |
 

@@ -8,6 +8,7 @@ import direct from '../../catalogue/direct.json' with { type: 'json' };
 import image from '../../catalogue/image.json' with { type: 'json' };
 import music from '../../catalogue/music.json' with { type: 'json' };
 import video from '../../catalogue/video.json' with { type: 'json' };
+import type { Abilities } from './abilities.ts';
 import type { GenerationScene } from './inputs.ts';
 import { type ModelDeclaration, ModelSchema } from './schema.ts';
 
@@ -16,6 +17,19 @@ export function builtInModels(): ModelDeclaration[] {
   return [chat, direct, image, video, music, solid, audio].flatMap((file: unknown) =>
     Value.Decode(Type.Array(ModelSchema), file),
   );
+}
+
+let known: readonly ModelDeclaration[] | undefined;
+
+/**
+ * Returns the abilities of the built-in model whose id a name contains, e.g. the name of a Claude at
+ * Bedrock. The longest id counts. Returns undefined if there is none.
+ */
+export function abilitiesByName(name: string): Abilities | undefined {
+  known ??= builtInModels()
+    .filter(({ abilities }) => abilities !== undefined)
+    .sort((a, b) => b.id.length - a.id.length);
+  return known.find(({ id }) => name.includes(id))?.abilities;
 }
 
 /**

@@ -24,6 +24,7 @@ const OPENAI = [CHAT, RESPONSES];
 const ALL_CHAT = [CHAT, MESSAGES, RESPONSES];
 
 const CACHE = 'The upstream decides itself what it caches.';
+const NOT_STRICT = 'Some models do not know it there. The model gets the schema of the arguments.';
 const FIRST_CALL = 'Weir passes on only the first tool call of an answer.';
 const NO_HOSTED_TOOLS =
   'It is about tools that the provider runs. Weir refuses such tools by name.';
@@ -224,12 +225,12 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     why: 'The model decides how much it thinks, and a model that does not reason thinks nothing.',
   },
   {
-    ...{ routes: [CHAT], param: 'tools[].function.strict', upstreams: ['gemini'], values: [true] },
-    ...{ reason: 'optional', why: 'The model gets the schema of the arguments.' },
+    ...{ routes: [CHAT], param: 'tools[].function.strict', upstreams: ['bedrock'], values: [true] },
+    ...{ reason: 'optional', why: NOT_STRICT },
   },
   {
-    ...{ routes: [MESSAGES, RESPONSES], param: 'tools[].strict', upstreams: ['gemini'] },
-    ...{ values: [true], reason: 'optional', why: 'The model gets the schema of the arguments.' },
+    ...{ routes: [MESSAGES, RESPONSES], param: 'tools[].strict', upstreams: ['bedrock'] },
+    ...{ values: [true], reason: 'optional', why: NOT_STRICT },
   },
   {
     ...{ routes: OPENAI, param: 'parallel_tool_calls', upstreams: ['gemini'], values: [false] },

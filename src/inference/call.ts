@@ -2,6 +2,7 @@ import type { CallDetail } from '../../db/records/record.ts';
 import type { ChannelActor } from '../actors/channels/channel.ts';
 import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
+import { abilitiesOn } from '../catalogue/abilities.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import { withoutDashes } from '../errors/request-id.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -83,7 +84,7 @@ export function upstreamCall(
     mostAnswers: () => answersOf(call.body),
     model_context_window: call.model.context_window,
     model_max_output_tokens: call.model.max_output_tokens,
-    model_abilities: call.model.declaration.abilities,
+    model_abilities: abilitiesOn(call.model.declaration.abilities, config.protocol),
     headers: call.headers,
     bytes: call.bytes,
     signal,

@@ -2,6 +2,7 @@ import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts'
 import type { Channels } from '../actors/channels/channels.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
+import { abilitiesOn } from '../catalogue/abilities.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
@@ -281,13 +282,14 @@ function channelsThatExpress(
   const able = serving.filter((channel) => {
     const { protocol, models } = channel.config;
     if (!isChatProtocol(protocol)) return false;
+    const abilities = abilitiesOn(call.model.declaration.abilities, protocol);
     let error = isNative(channel, call)
       ? undefined
       : (untranslatableError(uses(), requestProtocolOf(protocol)) ??
-        beyondModel(readCall(), call.model.declaration.abilities));
+        beyondModel(readCall(), abilities));
     if (protocol === 'bedrock') {
-      const public_model = call.model.id;
-      const model = { public_model, physical_model: models[public_model] ?? public_model };
+      const physical_model = models[call.model.id] ?? call.model.id;
+      const model = { physical_model, public_model: call.model.id, abilities };
       error ??= bedrockRefusal({ client: call.protocol, body: call.body }, model, uses);
     }
     refusal ??= error;

@@ -157,14 +157,26 @@ describe('GET /v1/models/{model}', () => {
       weir: {
         supported_operations: ['chat'],
         capability_flags: { tools: true, vision: true, reasoning: true, audio_input: true },
+        abilities: {
+          json_schema: 'without_tools',
+          images: { by_url: ['png', 'jpeg', 'webp', 'bmp'] },
+          audio_input: expect.arrayContaining(['wav', 'mp3']),
+        },
         public_contract_summary: null,
         pricing: { long_context: { above_input_tokens: 200_000 } },
       },
     });
     const plain = await app.fetch('/v1/models/gpt-4o');
     expect(await plain.json()).toMatchObject({
-      weir: { capability_flags: { reasoning: false, audio_input: false } },
+      weir: {
+        capability_flags: { reasoning: false, audio_input: false },
+        abilities: { reasoning: { form: 'none' }, audio_output: false },
+      },
     });
+    // Sources and protocols of channels are for operators (P5).
+    expect(
+      JSON.stringify(await (await app.fetch('/v1/models/claude-opus-4-8')).json()),
+    ).not.toMatch(/bedrock|provenance":\{"source":"@/);
   });
 
   test('200: the legacy pro id of Grok-type images is the quality model', async () => {

@@ -1,4 +1,5 @@
 import type { RankingSnapshot } from '../../actors/channels/ranking.ts';
+import type { Abilities } from '../../catalogue/abilities.ts';
 import type {
   CatalogueModel,
   ChatModel,
@@ -168,7 +169,18 @@ function chatDetail({ declaration }: ChatModel): object {
       ...{ streaming: true, tools: true },
       ...Object.fromEntries(CAPABILITIES.map((each) => [each, has(each)])),
     },
+    abilities: publicAbilities(declaration.abilities),
   };
+}
+
+/**
+ * What a model takes of a translated request. The source, and what differs on the protocols of
+ * channels, are for operators only.
+ */
+function publicAbilities(abilities: Abilities | undefined): object | null {
+  if (!abilities) return null;
+  const { provenance: _, on: __, ...taken } = abilities;
+  return taken;
 }
 
 function directDetail({ id, contract }: DirectModel): object {

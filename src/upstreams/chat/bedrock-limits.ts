@@ -1,12 +1,15 @@
 /**
  * What Bedrock's copy of Anthropic's messages lacks. Each list names its source.
  */
+import { type Abilities, abilitiesOn } from '../../catalogue/abilities.ts';
+import { abilitiesByName } from '../../catalogue/built-in.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { editItems } from '../../json/items.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { UpstreamCall } from '../contract.ts';
+import type { Feature } from '../translation/features.ts';
 import type { FeatureUse } from '../translation/neutral.ts';
 
 /**
@@ -28,45 +31,50 @@ const COMMON_BETAS: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05
 const NEEDS_BETA = 'context_management';
 const STREAMED_ARGUMENTS = 'fine-grained-tool-streaming-2025-05-14';
 
-/**
- * Models whose schema at Bedrock knows neither strict tools nor a JSON schema for the answer
- * (@ai-sdk/amazon-bedrock 5.0.101: amazon-bedrock-anthropic-model-support.ts).
- */
-const WITHOUT_STRICT = [
-  ...['claude-opus-4-7', 'claude-opus-4-8', 'claude-opus-5', 'claude-fable-5', 'claude-sonnet-5'],
-];
+/** A model at Bedrock. */
+interface BedrockModel {
+  readonly physical_model: string;
+  readonly public_model: string;
+  readonly abilities?: Abilities | undefined;
+}
 
-/** True if the model takes strict tools and a JSON schema. An ARN does not name the model. */
-function takesStrict(physical_model: string, public_model: string): boolean {
-  return !WITHOUT_STRICT.some(
-    (name) => physical_model.includes(name) || public_model.includes(name),
-  );
+/**
+ * Returns what the model can do at Bedrock. A model that declares no abilities has those of the model
+ * of the catalogue that its name contains. An ARN does not name the model.
+ */
+function abilitiesAt({ physical_model, public_model, abilities }: BedrockModel) {
+  if (abilities) return abilities;
+  const known = abilitiesByName(physical_model) ?? abilitiesByName(public_model);
+  return abilitiesOn(known, 'bedrock');
 }
 
 /**
  * Returns a 400 error for the first parameter that a Bedrock channel cannot serve: images and
- * documents by URL, and a JSON schema on some models. The error names the client's parameter.
- * Returns undefined if the channel can serve the request. `uses` are the features of a request that
- * is translated.
+ * documents by URL, and a JSON schema on some models. The error names the client's parameter. Returns
+ * undefined if the channel can serve the request. `uses` are the features of a request that is
+ * translated.
  */
 export function bedrockRefusal(
   request: { readonly client: ClientProtocol; readonly body: Readonly<Record<string, unknown>> },
-  model: { readonly physical_model: string; readonly public_model: string },
+  model: BedrockModel,
   uses: () => readonly FeatureUse[],
 ): WeirError | undefined {
-  const hasSchemas = takesStrict(model.physical_model, model.public_model);
+  const hasSchemas = abilitiesAt(model)?.json_schema !== 'never';
   if (request.client === 'anthropic') {
     const source = urlSource(request.body['messages'], 'messages');
     if (source !== undefined) return byUrl(source);
     const schema = hasSchemas ? undefined : schemaIn(request.body);
     return schema && withoutSchema(schema);
   }
-  for (const { feature, param } of uses()) {
-    if (feature === 'image_url' || feature === 'file_reference') return byUrl(param);
-    if (feature === 'json_schema' && !hasSchemas) return withoutSchema(param);
-  }
-  return undefined;
+  const use = uses().find(({ feature }) => BY_URL.includes(feature));
+  if (use) return byUrl(use.param);
+  // A model with abilities gets an instruction instead.
+  if (model.abilities || hasSchemas) return undefined;
+  const schema = uses().find(({ feature }) => feature === 'json_schema');
+  return schema && withoutSchema(schema.param);
 }
+
+const BY_URL: readonly Feature[] = ['image_url', 'file_url', 'file_reference'];
 
 function byUrl(param: string): WeirError {
   const message = `${param}: files by URL cannot be used with this model.`;
@@ -132,6 +140,10 @@ export function refusesBetas(status: number, text: string): boolean {
   return status === 400 && BAD_FLAG.test(text);
 }
 
+function modelOf({ physical_model, public_model, model_abilities }: UpstreamCall): BedrockModel {
+  return { physical_model, public_model, abilities: model_abilities };
+}
+
 function hasStreamedArguments(tools: unknown): boolean {
   return (
     Array.isArray(tools) &&
@@ -149,7 +161,7 @@ export function toolEdit(call: UpstreamCall, before: Edit | undefined): Edit | u
   const { tools } = call.body;
   if (!Array.isArray(tools)) return before;
   const removed = ['eager_input_streaming'];
-  if (!takesStrict(call.physical_model, call.public_model)) removed.push('strict');
+  if (abilitiesAt(modelOf(call))?.strict_tools === false) removed.push('strict');
   const isConcerned = (tool: unknown) =>
     isObject(tool) && removed.some((member) => tool[member] !== undefined);
   if (!tools.some(isConcerned)) return before;

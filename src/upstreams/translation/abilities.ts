@@ -4,8 +4,11 @@
  */
 import { type Abilities, EFFORTS, type Effort } from '../../catalogue/abilities.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { fitFormat } from './answer-format.ts';
 import { FEATURES, type Feature } from './features.ts';
-import type { NeutralRequest, ReadRequest, Reasoning } from './neutral.ts';
+import { mediumRefusal } from './media.ts';
+import type { NeutralRequest, ReadRequest, Reasoning, Tool, Turn } from './neutral.ts';
+import { isClaudesThinking } from './thought-signature.ts';
 
 /**
  * The largest token budgets that become low and medium effort. OpenAI's own models use about these
@@ -31,15 +34,37 @@ export function budgetOf(reasoning: Exclude<Reasoning, { off: true }>): number {
   return 'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
 }
 
+/** True if the model refuses this request while it reasons, so that reasoning must be switched off. */
+function mustNotReason(request: NeutralRequest, abilities: Abilities): boolean {
+  const { tools, turns, reasoning } = request;
+  if (tools.length > 0 && abilities.reasoning_with_tools === false) return true;
+  const { maker, needed } = abilities.signatures;
+  return maker === 'anthropic' && needed && reasoning !== undefined && hasUnsignedCalls(turns);
+}
+
+/**
+ * True if the request has results of a turn that does not start with Claude's own thinking. Claude
+ * refuses such a turn while it thinks with a budget (anomalyco/opencode#3077,
+ * openai/openai-agents-python#678). Chat completions have no member for the signature.
+ */
+function hasUnsignedCalls(turns: readonly Turn[]): boolean {
+  const last = turns.at(-1);
+  if (last?.role !== 'user' || !last.parts.some(({ type }) => type === 'result')) return false;
+  const called = turns.findLast(({ role }) => role === 'assistant');
+  const [first] = called?.role === 'assistant' ? called.parts : [];
+  return first !== undefined && !isClaudesThinking(first);
+}
+
 /**
  * Returns the setting in the form that the model takes. An effort that the model lacks becomes the
  * next lower one, or its least. A model whose reasoning cannot be switched off reasons the least.
  */
 function fitReasoning(
-  reasoning: Reasoning | undefined,
+  request: NeutralRequest,
   abilities: Abilities | undefined,
 ): Reasoning | undefined {
-  if (!reasoning || !abilities) return reasoning;
+  const { reasoning } = request;
+  if (!abilities) return reasoning;
   const {
     form,
     efforts = [],
@@ -47,6 +72,8 @@ function fitReasoning(
     max_budget_tokens,
     can_be_off,
   } = abilities.reasoning;
+  if (can_be_off && mustNotReason(request, abilities)) return { off: true };
+  if (!reasoning) return undefined;
   if (form === 'none') return undefined;
   if (form === 'budget') {
     if ('off' in reasoning) return can_be_off ? reasoning : { budget_tokens: min_budget_tokens };
@@ -72,27 +99,35 @@ export function beyondModel(
 ): WeirError | undefined {
   if (!abilities) return undefined;
   const refused = refusedFeatures(request, abilities);
-  const use = uses.find(({ feature }) => refused.has(feature));
-  if (!use) return undefined;
-  const message = `${use.param}: ${FEATURES[use.feature]} cannot be used with this model${
-    refused.get(use.feature) === 'without_reasoning' ? ' while it reasons' : ''
-  }.`;
-  return new WeirError('invalid_request', message, {
-    param: use.param,
-    hint: 'Remove the parameter, or use a model that supports it.',
-  });
+  for (const use of uses) {
+    const why = refused.get(use.feature) ?? mediumRefusal(use, abilities);
+    if (why === undefined) continue;
+    const { param } = use;
+    return new WeirError('invalid_request', `${param}: ${FEATURES[use.feature]} ${why}.`, {
+      param,
+      hint: 'Remove the parameter, or use a model that supports it.',
+    });
+  }
+  return undefined;
 }
 
+/** Why a model refuses a feature. */
+const REASONS = {
+  never: 'cannot be used with this model',
+  without_reasoning: 'cannot be used with this model while it reasons',
+} as const;
+
 function refusedFeatures(request: NeutralRequest, abilities: Abilities) {
-  const refused = new Map<Feature, 'never' | 'without_reasoning'>();
+  const refused = new Map<Feature, string>();
   const { reasoning } = request;
-  const reasons = reasoning !== undefined && !('off' in reasoning);
+  const reasons = doesReason(request, abilities);
   /** Adds the features if the model does not take them in this request. */
   const check = (when: Abilities['sampling'], features: readonly Feature[]) => {
     if (when === 'always' || (when === 'without_reasoning' && !reasons)) return;
-    for (const feature of features) refused.set(feature, when);
+    for (const feature of features) refused.set(feature, REASONS[when]);
   };
-  if (abilities.reasoning.form === 'none' && !(reasons && reasoning.is_hint)) {
+  const isHint = reasoning !== undefined && 'is_hint' in reasoning && reasoning.is_hint === true;
+  if (abilities.reasoning.form === 'none' && !isHint) {
     check('never', REASONING);
   }
   check(
@@ -112,19 +147,47 @@ function refusedFeatures(request: NeutralRequest, abilities: Abilities) {
   return refused;
 }
 
-/** Returns the request as the model takes it. The request was not refused by `beyondModel`. */
-export function fitToModel(request: NeutralRequest, abilities?: Abilities): NeutralRequest {
-  if (!abilities) return request;
-  const { temperature, top_p, top_k, reasoning, ...rest } = request;
-  const reasons = reasoning !== undefined && !('off' in reasoning);
+/** True if the request asks for reasoning, and the model does not have to do without. */
+function doesReason(request: NeutralRequest, abilities: Abilities): boolean {
+  const { reasoning } = request;
+  if (!reasoning || 'off' in reasoning) return false;
+  return !(abilities.reasoning.can_be_off && mustNotReason(request, abilities));
+}
+
+/**
+ * Returns the request as the model takes it. The request was not refused by `beyondModel`. A limit of
+ * the output above the model's own is lowered to it: clients of other vendors send their own maximum,
+ * and no answer is longer than the model's (docs/protocols.md).
+ */
+export function fitToModel(
+  request: NeutralRequest,
+  model_max_output_tokens: number,
+  abilities?: Abilities,
+): NeutralRequest {
+  const { max_output_tokens: limit } = request;
+  const limited =
+    limit !== undefined && limit > model_max_output_tokens
+      ? { ...request, max_output_tokens: model_max_output_tokens }
+      : request;
+  return abilities ? fitAbilities(limited, abilities) : limited;
+}
+
+function fitAbilities(request: NeutralRequest, abilities: Abilities): NeutralRequest {
+  const { temperature, top_p, top_k, reasoning: _, ...rest } = fitFormat(request, abilities);
   const isSampled =
-    abilities.sampling === 'always' || (abilities.sampling === 'without_reasoning' && !reasons);
-  const fitted = fitReasoning(reasoning, abilities);
+    abilities.sampling === 'always' ||
+    (abilities.sampling === 'without_reasoning' && !doesReason(request, abilities));
+  const fitted = fitReasoning(request, abilities);
   return {
     ...rest,
+    tools: abilities.strict_tools ? rest.tools : rest.tools.map(withoutStrict),
     ...(fitted && { reasoning: fitted }),
     ...(isSampled && temperature !== undefined && { temperature }),
     ...(isSampled && top_p !== undefined && { top_p }),
     ...(isSampled && top_k !== undefined && { top_k }),
   };
+}
+
+function withoutStrict({ strict: _, ...tool }: Tool): Tool {
+  return tool;
 }

@@ -1,6 +1,8 @@
 /** Reads and writes answers of OpenAI chat completions. */
+
 import { isObject, withoutUndefined } from '../../json/object.ts';
 import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
+import { geminiSignature } from '../../protocols/signatures.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { chatErrorEvents } from '../stream/error-events.ts';
@@ -18,7 +20,7 @@ import type {
   StreamWriter,
 } from './neutral.ts';
 import { listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
-import { extraContent, geminiSignature, signatureIn } from './thought-signature.ts';
+import { extraContent, signatureIn } from './thought-signature.ts';
 
 const STOPS: Record<string, StopReason> = {
   stop: 'end',

@@ -1,6 +1,7 @@
 /** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions). */
 import { EFFORTS } from '../../catalogue/abilities.ts';
 import { isObject, withoutUndefined } from '../../json/object.ts';
+import { mediaType } from './media.ts';
 import {
   type AssistantPart,
   type Format,
@@ -16,6 +17,7 @@ import {
   type Verbosity,
 } from './neutral.ts';
 import {
+  byUrl,
   FeatureUses,
   listOrEmpty,
   numberOrUndefined,
@@ -293,9 +295,11 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
         return [readImageUrl(url, here, features, image['detail'])];
       }
       case 'input_audio': {
-        features.note('audio_input', here);
         const audio = requireObject(part['input_audio'], `${here}.input_audio`);
-        const format = requireText(audio['format'], `${here}.input_audio.format`);
+        const sent = requireText(audio['format'], `${here}.input_audio.format`);
+        const media_type = mediaType(`audio/${sent}`);
+        const format = media_type.slice('audio/'.length);
+        features.note('audio_input', here, media_type);
         const data = requireText(audio['data'], `${here}.input_audio.data`);
         return [{ type: 'audio', format, data } as const];
       }
@@ -308,23 +312,26 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
 }
 
 /**
- * Reads a file part of chat completions or responses. Only an inline file (a `data:` URL) can be
- * translated. A file id cannot, because only the provider that stores the file knows the id.
+ * Reads a file part of chat completions or responses: an inline file (a `data:` URL), or a URL. A file
+ * id cannot be translated, because only the provider that stores the file knows the id.
  */
 export function readFile(
   file: ReadonlyJsonObject,
   param: string,
   features: FeatureUses,
 ): UserPart[] {
-  const data = file['file_data'];
+  const { filename, file_data: data, file_url: url } = file;
+  const name = typeof filename === 'string' ? { name: filename } : {};
+  if (typeof url === 'string') {
+    return [{ type: 'file', ...byUrl('file_url', url, param, features), ...name }];
+  }
   const inline = typeof data === 'string' ? readDataUrl(data) : undefined;
   if (!inline) {
     features.note('file_reference', param);
     return [];
   }
-  features.note('file_inline', param);
-  const name = file['filename'];
-  return [{ type: 'file', ...inline, ...(typeof name === 'string' ? { name } : {}) }];
+  features.note('file_inline', param, inline.media_type);
+  return [{ type: 'file', ...inline, ...name }];
 }
 
 function readResult(message: ReadonlyJsonObject, param: string): UserPart {

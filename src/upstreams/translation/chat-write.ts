@@ -1,8 +1,10 @@
 /** Writes requests for upstreams with OpenAI chat completions. */
 import { withoutUndefined } from '../../json/object.ts';
 import { effortOf } from './abilities.ts';
+import { decodedText, isText } from './media.ts';
 import type {
   AssistantPart,
+  FilePart,
   Format,
   ImagePart,
   NeutralRequest,
@@ -101,15 +103,25 @@ function writeUserPart(part: UserPart): object[] {
       ];
     case 'audio':
       return [{ type: 'input_audio', input_audio: { format: part.format, data: part.data } }];
-    case 'file': {
-      const file_data = `data:${part.media_type};base64,${part.data}`;
-      return [{ type: 'file', file: { filename: part.name ?? 'file', file_data } }];
-    }
+    case 'file':
+      return [writeFile(part)];
     case 'result':
       return [];
     default:
       return part satisfies never;
   }
+}
+
+/** Writes a document. Of inline files, chat completions take PDFs only (OpenAI docs: File inputs). */
+function writeFile(file: FilePart): object {
+  if ('url' in file) throw new TypeError('chat completions take no files by URL');
+  const { media_type, data, name } = file;
+  if (isText(media_type)) {
+    const text = decodedText(data);
+    return { type: 'text', text: name === undefined ? text : `${name}:\n${text}` };
+  }
+  const file_data = `data:${media_type};base64,${data}`;
+  return { type: 'file', file: { filename: name ?? 'file', file_data } };
 }
 
 /** Returns the URL of an image; a `data:` URL if the image is inline. */

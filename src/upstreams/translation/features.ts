@@ -10,7 +10,8 @@ export const FEATURES = {
   image_inline: 'inline images',
   audio_input: 'audio input',
   file_inline: 'inline files',
-  file_reference: 'files by id or URL',
+  file_url: 'documents by URL',
+  file_reference: 'files by id',
   tools: 'tools',
   forced_tool: 'a forced tool',
   strict_tools: 'strict tools',
@@ -65,20 +66,22 @@ export const SUPPORTED_FEATURES: Record<
   responses: new Set<Feature>(
     [
       ...COMMON,
-      ...(['system_between', 'image_url', 'file_inline', 'images_in_results'] as const),
+      ...(['system_between', 'image_url', 'file_inline', 'file_url'] as const),
+      'images_in_results' as const,
       ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
       ...(['reasoning_off', 'reasoning_budget', 'broken_arguments', 'verbosity', 'seed'] as const),
     ].filter((feature) => feature !== 'stop'),
   ),
   anthropic: new Set<Feature>([
     ...COMMON,
-    ...(['image_url', 'file_inline', 'strict_tools', 'serial_calls'] as const),
+    ...(['image_url', 'file_inline', 'file_url', 'strict_tools', 'serial_calls'] as const),
     ...(['images_in_results', 'reasoning_budget', 'reasoning_off'] as const),
     ...(['top_k', 'prefill', 'json_mode', 'seed'] as const),
   ]),
   gemini: new Set<Feature>([
     ...COMMON,
-    ...(['audio_input', 'file_inline', 'json_mode', 'temperature_above_one'] as const),
+    ...(['image_url', 'audio_input', 'file_inline', 'file_url'] as const),
+    ...(['json_mode', 'temperature_above_one'] as const),
     ...(['seed', 'penalties', 'top_k', 'reasoning_budget', 'reasoning_off'] as const),
     // `strict` itself is left out (left-out.ts): agents send it by default, and it changes no price.
     ...(['prefill', 'serial_calls', 'strict_tools'] as const),

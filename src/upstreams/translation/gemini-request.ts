@@ -2,6 +2,7 @@
 import { withoutUndefined } from '../../json/object.ts';
 import { addToUser } from './chat-request.ts';
 import { camelCaseMembers, lowerTypes, readFormat } from './gemini-format.ts';
+import { mediaType, typeOfUrl } from './media.ts';
 import type {
   AssistantPart,
   NeutralRequest,
@@ -13,6 +14,7 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
+  byUrl,
   FeatureUses,
   listOrEmpty,
   numberOrUndefined,
@@ -178,25 +180,44 @@ function readUserPart(
     const call_id = String(response['id'] ?? call?.id ?? name);
     return [{ type: 'result', call_id, parts: [{ type: 'text', text }], is_error: false }];
   }
-  features.note(part['fileData'] ? 'file_reference' : 'other', param);
+  if (part['fileData']) return readFileData(camelCaseMembers(part['fileData']), param, features);
+  features.note('other', param);
   return [];
 }
 
+/** URIs that only Google resolves: its own stores of files, and videos. */
+const OF_GOOGLE =
+  /^https:\/\/(?:generativelanguage\.googleapis\.com\/|(?:www\.)?youtube\.com\/|youtu\.be\/)/;
+
+function readFileData(data: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart[] {
+  const url = requireText(data['fileUri'], `${param}.fileData.fileUri`);
+  const sent = data['mimeType'];
+  const media_type = typeof sent === 'string' ? mediaType(sent) : typeOfUrl(url);
+  const [group] = media_type?.split('/') ?? [];
+  if (!/^https?:/.test(url) || OF_GOOGLE.test(url) || group === 'video' || group === 'audio') {
+    features.note('file_reference', param);
+    return [];
+  }
+  return group === 'image'
+    ? [{ type: 'image', ...byUrl('image_url', url, param, features, media_type) }]
+    : [{ type: 'file', ...byUrl('file_url', url, param, features, media_type) }];
+}
+
 function readInline(data: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart {
-  const media_type = requireText(data['mimeType'], `${param}.inlineData.mimeType`);
+  const media_type = mediaType(requireText(data['mimeType'], `${param}.inlineData.mimeType`));
   // Python's SDK sends the URL-safe alphabet, which only Google reads (RFC 4648, section 5).
   const bytes = requireText(data['data'], `${param}.inlineData.data`)
     .replaceAll('-', '+')
     .replaceAll('_', '/');
   if (media_type.startsWith('image/')) {
-    features.note('image_inline', param);
+    features.note('image_inline', param, media_type);
     return { type: 'image', media_type, data: bytes };
   }
   if (media_type.startsWith('audio/')) {
-    features.note('audio_input', param);
+    features.note('audio_input', param, media_type);
     return { type: 'audio', format: media_type.slice('audio/'.length), data: bytes };
   }
-  features.note('file_inline', param);
+  features.note('file_inline', param, media_type);
   return { type: 'file', media_type, data: bytes };
 }
 

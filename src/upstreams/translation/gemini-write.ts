@@ -2,25 +2,20 @@
 import type { Abilities } from '../../catalogue/abilities.ts';
 import { parseExact } from '../../json/exact-integers.ts';
 import { isObject, withoutUndefined } from '../../json/object.ts';
+import { SKIPPED_SIGNATURE } from '../../protocols/signatures.ts';
 import { budgetOf, effortOf } from './abilities.ts';
 import type {
   AssistantPart,
+  FilePart,
   ImagePart,
   NeutralRequest,
   Reasoning,
   TextPart,
   Tool,
-  ToolChoice,
   UserPart,
 } from './neutral.ts';
 import { parseArguments } from './reading.ts';
 import { signatureIn } from './thought-signature.ts';
-
-/**
- * Weir sends this value as the signature of tool calls without one, because another provider's model
- * may have made them. Gemini accepts this value (Gemini API docs: Thought signatures).
- */
-const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /** Returns the body of the request, without `model` and `stream`. */
 export function writeGemini(
@@ -44,7 +39,7 @@ export function writeGemini(
       // Gemini refuses content without parts.
       .filter(({ parts }) => parts.length > 0),
     tools: tools.length > 0 ? [{ functionDeclarations: tools.map(writeTool) }] : undefined,
-    toolConfig: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
+    toolConfig: tools.length > 0 ? writeChoice(request) : undefined,
     generationConfig: withoutUndefined({
       maxOutputTokens: request.max_output_tokens,
       temperature: request.temperature,
@@ -66,11 +61,11 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
     case 'text':
       return { text: part.text };
     case 'image':
-      return writeImage(part);
+      return writeFile(part);
     case 'audio':
       return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } };
     case 'file':
-      return { inlineData: { mimeType: part.media_type, data: part.data } };
+      return writeFile(part);
     case 'result': {
       const text = part.parts.map((each) => (each.type === 'text' ? each.text : '')).join('\n');
       const response = part.is_error ? { error: text } : toResultObject(text);
@@ -95,9 +90,9 @@ function toResultObject(text: string): object {
   }
 }
 
-function writeImage(image: ImagePart): object {
-  if ('url' in image) throw new TypeError('Gemini does not support image URLs');
-  return { inlineData: { mimeType: image.media_type, data: image.data } };
+function writeFile(file: ImagePart | FilePart): object {
+  if (!('url' in file)) return { inlineData: { mimeType: file.media_type, data: file.data } };
+  return { fileData: withoutUndefined({ mimeType: file.media_type, fileUri: file.url }) };
 }
 
 /**
@@ -107,7 +102,7 @@ function writeImage(image: ImagePart): object {
 function writeModelParts(parts: readonly AssistantPart[]): object[] {
   const isSigned = parts.some((part) => signatureIn(part) !== undefined);
   return parts.flatMap((part, at) =>
-    writeModelPart(part, signatureIn(parts[at - 1]) ?? (isSigned ? undefined : NO_SIGNATURE)),
+    writeModelPart(part, signatureIn(parts[at - 1]) ?? (isSigned ? undefined : SKIPPED_SIGNATURE)),
   );
 }
 
@@ -135,9 +130,14 @@ function writeTool({ name, description, parameters }: Tool): object {
   return withoutUndefined({ name, description, parametersJsonSchema: parameters });
 }
 
-function writeChoice(choice: ToolChoice | undefined): object | undefined {
-  if (!choice) return undefined;
-  const mode = { auto: 'AUTO', any: 'ANY', none: 'NONE', tool: 'ANY' }[choice.type];
+/**
+ * Writes the choice of tools. Strict tools need the mode `VALIDATED`, which keeps the model to the
+ * schemas of its tools (@ai-sdk/google 4.0.121, google-prepare-tools.ts). `ANY` does that too.
+ */
+function writeChoice({ tools, tool_choice: choice }: NeutralRequest): object | undefined {
+  const auto = tools.some(({ strict }) => strict) ? 'VALIDATED' : 'AUTO';
+  if (!choice) return auto === 'AUTO' ? undefined : { functionCallingConfig: { mode: auto } };
+  const mode = { auto, any: 'ANY', none: 'NONE', tool: 'ANY' }[choice.type];
   const allowed = choice.type === 'tool' ? { allowedFunctionNames: [choice.name] } : {};
   return { functionCallingConfig: { mode, ...allowed } };
 }

@@ -2,6 +2,7 @@
 
 import { isObject, withoutUndefined } from '../../json/object.ts';
 import { addToUser, readTexts } from './chat-request.ts';
+import { mediaType } from './media.ts';
 import type {
   AssistantPart,
   Format,
@@ -16,6 +17,7 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
+  byUrl,
   FeatureUses,
   listOrEmpty,
   numberOrUndefined,
@@ -32,6 +34,7 @@ const KNOWN = new Set(
     'tools tool_choice thinking output_config'
   ).split(' '),
 );
+const PDF = 'application/pdf';
 const KNOWN_METADATA = new Set(['user_id']);
 const KNOWN_TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict']);
 const KNOWN_CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
@@ -117,15 +120,15 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
 function readImage(block: ReadonlyJsonObject, param: string, features: FeatureUses): ImagePart[] {
   const source = requireObject(block['source'], `${param}.source`);
   if (source['type'] === 'base64') {
-    features.note('image_inline', param);
-    const media_type = requireText(source['media_type'], `${param}.source.media_type`);
+    const media_type = mediaType(requireText(source['media_type'], `${param}.source.media_type`));
+    features.note('image_inline', param, media_type);
     return [
       { type: 'image', media_type, data: requireText(source['data'], `${param}.source.data`) },
     ];
   }
   if (source['type'] === 'url') {
-    features.note('image_url', param);
-    return [{ type: 'image', url: requireText(source['url'], `${param}.source.url`) }];
+    const url = requireText(source['url'], `${param}.source.url`);
+    return [{ type: 'image', ...byUrl('image_url', url, param, features) }];
   }
   features.note('file_reference', `${param}.source`);
   return [];
@@ -140,12 +143,17 @@ function readDocument(block: ReadonlyJsonObject, param: string, features: Featur
   if (source['type'] === 'text') {
     return [{ type: 'text', text: requireText(source['data'], `${param}.source.data`) }];
   }
+  if (source['type'] === 'url') {
+    const url = requireText(source['url'], `${param}.source.url`);
+    // Anthropic's documents by URL are PDFs (@anthropic-ai/sdk, URLPDFSource).
+    return [{ type: 'file', ...byUrl('file_url', url, param, features, PDF), ...title }];
+  }
   if (source['type'] !== 'base64') {
     features.note('file_reference', `${param}.source`);
     return [];
   }
-  features.note('file_inline', param);
-  const media_type = requireText(source['media_type'], `${param}.source.media_type`);
+  const media_type = mediaType(requireText(source['media_type'], `${param}.source.media_type`));
+  features.note('file_inline', param, media_type);
   const data = requireText(source['data'], `${param}.source.data`);
   return [{ type: 'file', media_type, data, ...title }];
 }

@@ -3,8 +3,11 @@
 import type { Abilities } from '../../catalogue/abilities.ts';
 import { withoutUndefined } from '../../json/object.ts';
 import { budgetOf, effortOf } from './abilities.ts';
+import { instructed } from './answer-format.ts';
+import { decodedText, isText } from './media.ts';
 import type {
   AssistantPart,
+  FilePart,
   Format,
   ImagePart,
   NeutralRequest,
@@ -16,28 +19,23 @@ import type {
   UserPart,
 } from './neutral.ts';
 import { parseArguments } from './reading.ts';
-import { signatureIn } from './thought-signature.ts';
+import { isClaudesThinking } from './thought-signature.ts';
 
 /** The smallest thinking budget that Anthropic accepts. */
 const MIN_BUDGET_TOKENS = 1_024;
-
-/**
- * What stands for JSON mode, which Anthropic lacks: its formats need a closed schema. The text has
- * fewer tokens than the client's own member for JSON mode has bytes, so the reservation covers it.
- */
-const JSON_MODE = 'Answer with one JSON object, without Markdown.';
 
 /**
  * Returns the body of the request, without `model`. Anthropic requires `max_tokens`. If the client
  * sent no limit, `max_tokens` is the model's `max_output_tokens`.
  */
 export function writeMessagesRequest(
-  request: NeutralRequest,
+  original: NeutralRequest,
   max_output_tokens: number,
   abilities?: Abilities,
 ): Record<string, unknown> {
-  const { stop, tools, format, user } = request;
-  const system = format?.type === 'json' ? [...request.system, JSON_MODE] : request.system;
+  // Anthropic has no JSON mode: its formats need a closed schema.
+  const request = original.format?.type === 'json' ? instructed(original) : original;
+  const { system, stop, tools, format, user } = request;
   const max_tokens = request.max_output_tokens ?? max_output_tokens;
   const isAdaptive = abilities?.reasoning.form === 'adaptive';
   const thinking = isAdaptive
@@ -111,11 +109,8 @@ function writeUserPart(part: UserPart): object {
       return { type: 'text', text: part.text };
     case 'image':
       return writeImage(part);
-    case 'file': {
-      const { media_type, data, name } = part;
-      const source = { type: 'base64', media_type, data };
-      return withoutUndefined({ type: 'document', source, title: name });
-    }
+    case 'file':
+      return withoutUndefined({ type: 'document', source: sourceOf(part), title: part.name });
     case 'result': {
       const content = part.parts.map(writeResultPart);
       const errorMember = part.is_error ? { is_error: true } : {};
@@ -126,6 +121,15 @@ function writeUserPart(part: UserPart): object {
     default:
       return part satisfies never;
   }
+}
+
+function sourceOf(file: FilePart): object {
+  if ('url' in file) return { type: 'url', url: file.url };
+  const { media_type, data } = file;
+  // Anthropic takes texts only as such (@anthropic-ai/sdk, PlainTextSource).
+  return isText(media_type)
+    ? { type: 'text', media_type: 'text/plain', data: decodedText(data) }
+    : { type: 'base64', media_type, data };
 }
 
 function writeResultPart(part: TextPart | ImagePart): object {
@@ -152,9 +156,9 @@ function writeAssistantPart(part: AssistantPart): object[] {
     case 'reasoning':
       if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
       // Anthropic refuses a thinking block without its signature, or with Gemini's.
-      return part.signature === undefined || signatureIn(part) !== undefined
-        ? []
-        : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+      return isClaudesThinking(part)
+        ? [{ type: 'thinking', thinking: part.text, signature: part.signature }]
+        : [];
     default:
       return part satisfies never;
   }

@@ -19,15 +19,16 @@ export type ImagePart = {
   readonly type: 'image';
   /** How closely the model looks at the image. Only OpenAI's protocols have it. */
   readonly detail?: string;
-} & ({ readonly url: string } | { readonly media_type: string; readonly data: string });
+} & (
+  | { readonly url: string; readonly media_type?: string }
+  | { readonly media_type: string; readonly data: string }
+);
 
-/** A document, inline in Base64. */
-interface FilePart {
-  readonly type: 'file';
-  readonly media_type: string;
-  readonly data: string;
-  readonly name?: string;
-}
+/** A document, by URL or inline in Base64. The media type of a URL may be unknown. */
+export type FilePart = { readonly type: 'file'; readonly name?: string } & (
+  | { readonly url: string; readonly media_type?: string }
+  | { readonly media_type: string; readonly data: string }
+);
 
 /** Audio input, inline in Base64. */
 interface AudioPart {
@@ -149,6 +150,8 @@ export interface NeutralRequest {
 export interface FeatureUse {
   readonly feature: Feature;
   readonly param: string;
+  /** The media type of an image, a document or audio. Undefined if a URL does not tell it. */
+  readonly media_type?: string | undefined;
 }
 
 /** A request that was read, with the features that it uses. */

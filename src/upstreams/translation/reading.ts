@@ -4,6 +4,7 @@ import { parseExact } from '../../json/exact-integers.ts';
 import { isObject } from '../../json/object.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { Feature } from './features.ts';
+import { mediaType, typeOfUrl } from './media.ts';
 import type { FeatureUse, ImagePart } from './neutral.ts';
 
 /** A parsed JSON object. */
@@ -17,8 +18,8 @@ export class FeatureUses {
   constructor(private readonly client: ClientProtocol) {}
 
   /** Adds a feature and the parameter that uses it. */
-  note(feature: Feature, param: string): void {
-    this.uses.push({ feature, param });
+  note(feature: Feature, param: string, media_type?: string): void {
+    this.uses.push({ feature, param, ...(media_type === undefined ? {} : { media_type }) });
   }
 
   /**
@@ -82,16 +83,29 @@ export function readImageUrl(
   features: FeatureUses,
   detail?: unknown,
 ): ImagePart {
-  const inline = readDataUrl(url);
-  features.note(inline ? 'image_inline' : 'image_url', param);
   const more = typeof detail === 'string' ? { detail } : {};
-  return { type: 'image', ...(inline ?? { url }), ...more };
+  const inline = readDataUrl(url);
+  if (!inline) return { ...byUrl('image_url', url, param, features), type: 'image', ...more };
+  features.note('image_inline', param, inline.media_type);
+  return { type: 'image', ...inline, ...more };
+}
+
+/** Notes a file by URL. Returns the URL with its media type, if the URL or `media_type` tells it. */
+export function byUrl(
+  feature: 'image_url' | 'file_url',
+  url: string,
+  param: string,
+  features: FeatureUses,
+  media_type = typeOfUrl(url),
+): { url: string; media_type?: string } {
+  features.note(feature, param, media_type);
+  return { url, ...(media_type === undefined ? {} : { media_type }) };
 }
 
 /** Reads a Base64 `data:` URL; undefined for other URLs. */
 export function readDataUrl(url: string): { media_type: string; data: string } | undefined {
-  const [, media_type = 'application/octet-stream', data] = DATA_URL.exec(url) ?? [];
-  return data === undefined ? undefined : { media_type, data };
+  const [, type = 'application/octet-stream', data] = DATA_URL.exec(url) ?? [];
+  return data === undefined ? undefined : { media_type: mediaType(type), data };
 }
 
 /**

@@ -34,7 +34,11 @@ export function translateRefusal(
   const { request: write } = UPSTREAM_TRANSLATORS[upstream];
   const origins = new Origins(call.body, client, upstream, (body) =>
     write(
-      fitToModel(readRequest(client, body).request, call.model_abilities),
+      fitToModel(
+        readRequest(client, body).request,
+        call.model_max_output_tokens,
+        call.model_abilities,
+      ),
       call.model_max_output_tokens,
       call,
     ),

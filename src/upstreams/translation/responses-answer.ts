@@ -1,6 +1,7 @@
 /** Writes answers of OpenAI responses (OpenAI docs: Responses). */
 import { isObject } from '../../json/object.ts';
 import { writeResponsesUsage } from '../../protocols/responses-usage.ts';
+import { encryptedContent } from '../../protocols/signatures.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';
 import { callItem } from './responses-tools.ts';
@@ -111,7 +112,7 @@ export function itemOf(
     }
     case 'reasoning': {
       const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];
-      return { id, type: 'reasoning', summary, ...encryptedContent(part, names) };
+      return { id, type: 'reasoning', summary, ...encryptedMember(part, names) };
     }
     default:
       return part satisfies never;
@@ -134,12 +135,12 @@ export function requestsSignatures({ request }: AnswerNames): boolean {
   return Array.isArray(include) && include.includes('reasoning.encrypted_content');
 }
 
-function encryptedContent(
+function encryptedMember(
   { signature }: Extract<AssistantPart, { type: 'reasoning' }>,
   names: AnswerNames,
 ): object {
   return signature !== undefined && requestsSignatures(names)
-    ? { encrypted_content: signature }
+    ? { encrypted_content: encryptedContent(signature) }
     : {};
 }
 

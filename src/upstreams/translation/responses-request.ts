@@ -1,5 +1,6 @@
 /** Reads requests of OpenAI responses (OpenAI docs: Responses). */
 import { isObject, withoutUndefined } from '../../json/object.ts';
+import { signatureOfItem } from '../../protocols/signatures.ts';
 import { addToUser, readEffort, readFile, readNamedFormat, readVerbosity } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -233,12 +234,13 @@ function readOutput(item: ReadonlyJsonObject, param: string, features: FeatureUs
 }
 
 /**
- * Reads reasoning that has a provider's signature in `encrypted_content`. Other reasoning is
- * dropped.
+ * Reads reasoning that has a provider's signature in `encrypted_content`. Other reasoning is dropped,
+ * also that of OpenAI.
  */
 function readReasoning(item: ReadonlyJsonObject, turns: Turn[]): void {
-  const signature = item['encrypted_content'];
-  if (typeof signature !== 'string') return;
+  const encrypted = item['encrypted_content'];
+  const signature = typeof encrypted === 'string' ? signatureOfItem(encrypted) : undefined;
+  if (signature === undefined) return;
   const text = listOrEmpty(item['summary'])
     .map((part) => (isObject(part) ? String(part['text'] ?? '') : ''))
     .join('');

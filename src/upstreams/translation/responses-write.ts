@@ -84,6 +84,7 @@ function writeUserPart(part: UserPart): object[] {
     case 'image':
       return [{ type: 'input_image', image_url: imageUrl(part), detail: part.detail ?? 'auto' }];
     case 'file': {
+      if ('url' in part) return [{ type: 'input_file', file_url: part.url }];
       const file_data = `data:${part.media_type};base64,${part.data}`;
       return [{ type: 'input_file', filename: part.name ?? 'file', file_data }];
     }

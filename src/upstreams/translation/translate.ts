@@ -8,7 +8,7 @@ import { beyondModel, fitToModel } from './abilities.ts';
 import { ChatReader, ChatWriter, readChatAnswer, writeChatAnswer } from './chat-answer.ts';
 import { readChat } from './chat-request.ts';
 import { type ReasoningPlace, writeChat } from './chat-write.ts';
-import { FEATURES, SUPPORTED_FEATURES } from './features.ts';
+import { FEATURES, type Feature, SUPPORTED_FEATURES } from './features.ts';
 import {
   GeminiReader,
   GeminiWriter,
@@ -113,6 +113,8 @@ function reasoningPlace({ target, physical_model }: UpstreamCall): ReasoningPlac
   return { member, isNeeded: models !== undefined };
 }
 
+const BY_URL: readonly Feature[] = ['image_url', 'file_url'];
+
 const isSerial = ({ parallel_calls }: NeutralRequest) => parallel_calls === false;
 
 /** Reads a client's request. Throws WeirError (400) if a part of the body has the wrong form. */
@@ -128,7 +130,12 @@ export function untranslatableError(
   uses: readonly FeatureUse[],
   upstream: RequestProtocol,
 ): WeirError | undefined {
-  const use = uses.find(({ feature }) => !SUPPORTED_FEATURES[upstream].has(feature));
+  const use = uses.find(
+    ({ feature, media_type }) =>
+      !SUPPORTED_FEATURES[upstream].has(feature) ||
+      // Gemini needs the media type of a file (@google/genai, FileData.mimeType).
+      (upstream === 'gemini' && BY_URL.includes(feature) && media_type === undefined),
+  );
   if (!use) return undefined;
   const message = `${use.param}: ${FEATURES[use.feature]} cannot be used with this model on this route.`;
   return new WeirError('invalid_request', message, {
@@ -151,7 +158,7 @@ export function translateCall(
   const refusal = untranslatableError(uses, upstream) ?? beyondModel({ request, uses }, abilities);
   if (refusal) throw refusal;
   const written = UPSTREAM_TRANSLATORS[upstream].request(
-    fitToModel(request, abilities),
+    fitToModel(request, model_max_output_tokens, abilities),
     model_max_output_tokens,
     call,
   );

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import fc from 'fast-check';
+import { abilitiesOn } from '../../../src/catalogue/abilities.ts';
 import { builtInModels } from '../../../src/catalogue/built-in.ts';
 import { Catalogue, type ChatModel } from '../../../src/catalogue/catalogue.ts';
 import { maxChargeFor } from '../../../src/catalogue/price.ts';
@@ -53,6 +54,7 @@ async function sent(scene: Scene, body: Record<string, unknown>, max_output_toke
   const call = callOf(upstream.url, text, {
     body,
     model_max_output_tokens: model.max_output_tokens,
+    model_abilities: abilitiesOn(model.declaration.abilities, channel),
     headers,
     max_output_tokens,
   });

@@ -144,7 +144,15 @@ function maxInput(body: Members, model: ChatModel, window: number): number {
     const [type] = each.all('type');
     const source = objects(each.all('source'))[0];
     const inline = objects(each.all('inlineData', 'inline_data'))[0];
-    const isImage = inline || ['image', 'image_url', 'input_image'].includes(String(type));
+    // Gemini fetches a file by URL as the type that the request names (Gemini API docs: File input
+    // methods).
+    const fetched = objects(each.all('fileData', 'file_data')).flatMap((file) =>
+      file.all('mimeType', 'mime_type').map(String),
+    );
+    const isImage =
+      inline ||
+      (fetched.length > 0 && fetched.every((name) => name.startsWith('image/'))) ||
+      ['image', 'image_url', 'input_image'].includes(String(type));
     // A provider refuses a file that is no image in the place of an image.
     if (isImage && source) imageSources.add(source);
     const names = each.entries.filter(([, value]) => value !== null).map(([name]) => name);

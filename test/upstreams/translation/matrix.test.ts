@@ -65,8 +65,8 @@ const KEPT_CHECKS: Partial<
   serial_calls: (_, request) => request.parallel_calls === false,
   seed: (sent) => !sent.includes('seed'),
   json_mode: (sent) => /"system":"[^"]*JSON object/.test(sent),
-  // Gemini has no strict tools (@google/genai, FunctionDeclaration). It gets their schemas.
-  strict_tools: (sent) => sent.includes('parametersJsonSchema') && !sent.includes('strict'),
+  // Gemini has a mode for all tools together (@google/genai, FunctionCallingConfigMode).
+  strict_tools: (sent) => sent.includes('"mode":"VALIDATED"') && !sent.includes('strict'),
 };
 
 describe.each([false, true])('streamed: %p', (stream) => {

@@ -5,6 +5,7 @@ import { PromptMeter } from '../shared/tokens.ts';
 import { invalid, notFound } from './errors.ts';
 import { readMessages } from './messages.ts';
 import { checkParameters, expected } from './parameters.ts';
+import { checkThinking } from './thinking.ts';
 
 /** A parsed request of messages: the common part, and fields of this protocol only. */
 export interface MessageRequest extends ParsedRequest {
@@ -27,6 +28,7 @@ export function readMessage(body: unknown, headers: Headers, account: string): M
   const model = checked['model'] as string;
   const meter = new PromptMeter(hashText(model, hashText(account)));
   const conversation = readMessages(checked, takesSystemTurns(headers), meter);
+  checkThinking(checked['messages'] as unknown[], checked['thinking']);
   const tools = chosenTools(checked, readTools(checked, meter));
   const choice = checked['tool_choice'];
   return {

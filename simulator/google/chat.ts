@@ -59,6 +59,11 @@ interface GeminiRequest extends ParsedRequest {
   sound_tokens: number;
 }
 
+/** The signature of each function call. */
+const SIGNATURE = 'c2ltLXNpZ25hdHVyZQ==';
+/** The second value stands for a missing signature (Gemini API docs: Thought signatures). */
+const SIGNATURES = [SIGNATURE, 'skip_thought_signature_validator'];
+
 /** Returns the protocol of one request. Its path names the model, and the method (`stream`). */
 export function geminiChat(model: string, stream: boolean): Protocol<GeminiRequest> {
   return {
@@ -135,6 +140,10 @@ function read(sent: unknown, model: string, stream: boolean, account: string): G
       }
       if (part['functionCall'] && typeof part['thoughtSignature'] !== 'string') {
         throw invalid('Function call is missing a thought_signature in functionCall parts.');
+      }
+      if (part['thoughtSignature'] && !SIGNATURES.includes(String(part['thoughtSignature']))) {
+        // anomalyco/opencode#4832.
+        throw invalid('Corrupted thought signature.');
       }
     }
   }
@@ -259,7 +268,7 @@ function partsIn(answer: Answer, thoughts: boolean): object[] {
     ...(text === '' ? [] : [{ text }]),
     ...answer.calls.map(({ name, arguments: given }) => ({
       functionCall: { name, args: JSON.parse(given.whole()) },
-      thoughtSignature: 'c2ltLXNpZ25hdHVyZQ==',
+      thoughtSignature: SIGNATURE,
     })),
   ];
 }

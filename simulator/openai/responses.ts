@@ -81,6 +81,20 @@ function read(body: unknown, account: string): ResponsesRequest {
   };
 }
 
+/** Encrypted reasoning of OpenAI starts with these characters (openai/codex#8145). */
+const ENCRYPTED_START = 'gAAA';
+
+/** @throws {ProviderError} for encrypted reasoning that OpenAI did not make. */
+function checkEncrypted({ encrypted_content }: JsonObject): void {
+  if (typeof encrypted_content !== 'string' || encrypted_content.startsWith(ENCRYPTED_START))
+    return;
+  throw invalid(
+    `The encrypted content ${encrypted_content.slice(0, 4)}...${encrypted_content.slice(-4)} could not be verified.`,
+    null,
+    'invalid_encrypted_content',
+  );
+}
+
 function readInput(
   body: JsonObject,
   meter: PromptMeter,
@@ -134,6 +148,7 @@ function readInput(
         script.result();
         break;
       default:
+        checkEncrypted(item);
         meter.text(JSON.stringify(item));
     }
   }

@@ -127,11 +127,20 @@ export function dialectOfAddress(base_url: string): DialectName {
   return name;
 }
 
+/** True if the host of an address is a vendor's of the table. */
+export function isKnownHost(base_url: string): boolean {
+  return byHost(base_url) !== undefined;
+}
+
 function lookUp(base_url: string): DialectName {
+  return byHost(base_url) ?? 'openai';
+}
+
+function byHost(base_url: string): DialectName | undefined {
   const { hostname, port } = URL.canParse(base_url)
     ? new URL(base_url)
     : { hostname: '', port: '' };
   const isOf = (host: string) =>
     host.startsWith(':') ? `:${port}` === host : `.${hostname}`.endsWith(`.${host}`);
-  return DIALECT_NAMES.find((name) => DIALECTS[name].hosts.some(isOf)) ?? 'openai';
+  return DIALECT_NAMES.find((name) => DIALECTS[name].hosts.some(isOf));
 }

@@ -3,6 +3,7 @@ import { isObject } from '../../json/object.ts';
 import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { withoutForeignThinking } from '../pass-through/foreign-signatures.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { wholeUsage } from '../pass-through/reported-usage.ts';
 import {
@@ -75,6 +76,7 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
       ...messagesLimits(call),
       ...messageSearchLimits(body),
       ...withoutOwnMessage(body),
+      ...ownThinkingOnly(call),
     },
   };
 }
@@ -108,6 +110,13 @@ export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Recor
         : '{"type":"disabled"}';
   }
   return edits;
+}
+
+/** Returns the edit that removes the thinking of other providers, if there is any. */
+export function ownThinkingOnly({ body, model_abilities }: UpstreamCall): Record<string, Edit> {
+  const isClaude = model_abilities?.signatures.maker === 'anthropic';
+  const messages = withoutForeignThinking(body['messages'], isClaude);
+  return messages === undefined ? {} : { messages };
 }
 
 /** Returns the charged text of a complete content block. */

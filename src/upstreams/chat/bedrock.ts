@@ -9,7 +9,12 @@ import {
 } from '../pass-through/request.ts';
 import { messageSearchLimits } from '../pass-through/web-search.ts';
 import { toServerSentEvents } from '../stream/aws-event-stream.ts';
-import { answerOfMessages, messagesLimits, withoutOwnMessage } from './anthropic.ts';
+import {
+  answerOfMessages,
+  messagesLimits,
+  ownThinkingOnly,
+  withoutOwnMessage,
+} from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
 import { betaEdits, betasOf, refusesBetas, toolEdit } from './bedrock-limits.ts';
 
@@ -47,6 +52,7 @@ function requestOf(call: UpstreamCall, method: string, isStrict = false): Upstre
     ...(tools === undefined ? {} : { tools }),
     ...betaEdits(call, isStrict),
     ...withoutOwnMessage(call.body),
+    ...ownThinkingOnly(call),
     // The path contains the model, and its last segment tells whether the answer is a stream.
     model: null,
     stream: null,

@@ -5,6 +5,7 @@ import type { ChatProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { withSignedCalls } from '../pass-through/foreign-signatures.ts';
 import { checkedUsage, wholeUsage } from '../pass-through/reported-usage.ts';
 import {
   loweredLimit,
@@ -84,6 +85,10 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   if (limit !== undefined && configs.length === 0) {
     edits['generationConfig'] = `{"maxOutputTokens":${limit}}`;
   }
+  const contents = call.model_abilities?.signatures.needed
+    ? withSignedCalls(body['contents'])
+    : undefined;
+  if (contents !== undefined) edits['contents'] = contents;
   return {
     path: `/models/${encodeURIComponent(physical_model)}:${method}`,
     headers: {},

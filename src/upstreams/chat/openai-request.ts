@@ -5,10 +5,12 @@ import {
   DIALECTS,
   type Dialect,
   dialectOfAddress,
+  isKnownHost,
   OUTPUT_LIMITS,
   type OutputLimitName,
 } from '../../protocols/dialects.ts';
 import type { UpstreamCall } from '../contract.ts';
+import { withoutExtraContent } from '../pass-through/foreign-signatures.ts';
 import { commonEdits, loweredLimit, type UpstreamRequest } from '../pass-through/request.ts';
 import type { OpenaiAddress } from '../transport/openai-address.ts';
 import { mentions, refusedMember } from './refused-member.ts';
@@ -43,6 +45,7 @@ export function chatRequest(
   limitOutput(draft);
   renameMembers(draft);
   replaceDeveloper(draft);
+  removeExtraContent(draft);
   const mended = (status: number, text: string) => {
     const member = refusedMember(status, text, draft.own);
     if (member === undefined) return undefined;
@@ -163,4 +166,24 @@ function replaceDeveloper({ call, dialect, edits }: Draft): void {
     editItems(text, (item, index) =>
       isDeveloper(messages[index]) ? editMembers(item, { role: '"system"' }) : item,
     );
+}
+
+/** Removes Gemini's signatures from tool calls, unless the upstream may be Google's. */
+function removeExtraContent({ call, edits }: Draft): void {
+  if (takesExtraContent(call)) return;
+  const edit = withoutExtraContent(call.body['messages']);
+  if (edit === undefined) return;
+  const before = edits['messages'];
+  edits['messages'] = typeof before === 'function' ? (text) => edit(before(text)) : edit;
+}
+
+/**
+ * True if the upstream may read Gemini's signatures. An unknown host may be Google's own layer for
+ * OpenAI's clients, or a proxy in front of it.
+ */
+function takesExtraContent({ model_abilities, target }: UpstreamCall): boolean {
+  if (model_abilities) return model_abilities.signatures.maker === 'gemini';
+  const { protocol, dialect, base_url } = target;
+  if (protocol === 'azure-openai') return false;
+  return dialect === undefined ? !isKnownHost(base_url) : dialect === 'compatible';
 }

@@ -4,6 +4,7 @@ import { isObject } from '../../json/object.ts';
 import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { isForeignReasoning } from '../pass-through/foreign-signatures.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { ItemPublisher } from '../pass-through/publish-items.ts';
 import { wholeUsage } from '../pass-through/reported-usage.ts';
@@ -75,10 +76,13 @@ const PLAIN_ITEMS = [
 /**
  * Returns the text of an item for the upstream. An item of a type in `PLAIN_ITEMS` loses its id,
  * because the upstream stores no items. Returns null for a reasoning item without encrypted content:
- * the upstream could find it only by its id (OpenAI docs: Reasoning, stateless).
+ * the upstream could find it only by its id (OpenAI docs: Reasoning, stateless). Also returns null for
+ * reasoning of another provider.
  */
 function withoutOwnId(text: string, item: unknown): string | null {
   if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return text;
-  if (item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string') return null;
+  if (item['type'] === 'reasoning') {
+    if (typeof item['encrypted_content'] !== 'string' || isForeignReasoning(item)) return null;
+  }
   return editMembers(text, { id: null });
 }

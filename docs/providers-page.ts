@@ -11,8 +11,9 @@ people judge both:
 - **simulator**: calls of a package that the simulator answers as the package expects.
 - **types**: different requests of Weir that have the type which a package declares.
 - **same**: requests of Weir that equal those of a package, for the same call.
-- **requests**: requests that documentation or a stranger's code shows. The simulator takes each, and Weir sends the same
-  members and values for a call of the same meaning, if it makes such calls.
+- **requests**: requests that documentation or a stranger's code shows. The simulator takes each, unless it lacks the
+  vendor's dialect. Weir forwards a chat request unchanged. For a generation it sends the same members and values, if
+  it makes such calls.
 - **answers**: answers that documentation, a stranger's code or its tests show. A scripted provider sends them to
   Weir. The client gets what the source means, and pays what the source reports.
 
@@ -24,13 +25,13 @@ compare each number with what they check.
 
 ## Chat, embeddings, audio, rerank, translation
 
-| provider | protocol | proved by | simulator | types | answers | not proved |
-|---|---|---|---|---|---|---|
+| provider | protocol | proved by | simulator | types | requests | answers | not proved |
+|---|---|---|---|---|---|---|---|
 ${CHAT_WITNESSES.map(
   ({ provider, protocol, proved_by, payloads, unproved }) =>
     `| ${provider} | \`${protocol}\` | ${proved_by.join('<br>')} | ${payloads.simulator || '–'} | ${
       payloads.types || '–'
-    } | ${payloads.answers || '–'} | ${listed(unproved)} |`,
+    } | ${payloads.requests || '–'} | ${payloads.answers || '–'} | ${listed(unproved)} |`,
 ).join('\n')}
 
 ## Images, videos, music

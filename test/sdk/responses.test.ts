@@ -71,7 +71,7 @@ test('a conversation continues with encrypted reasoning, tool calls and their re
   });
   expect(next.output_text).toContain('It rains.');
   const sealed = {
-    ...{ type: 'reasoning' as const, id: 'rs_1', summary: [], encrypted_content: 'c2VhbA==' },
+    ...{ type: 'reasoning' as const, id: 'rs_1', summary: [], encrypted_content: 'gAAAAABoc2VhbA==' },
   };
   const third = await client.responses.create({
     ...{ model: 'gpt-5', previous_response_id: next.id },
@@ -80,7 +80,7 @@ test('a conversation continues with encrypted reasoning, tool calls and their re
   expect(third.output_text.length).toBeGreaterThan(0);
   const { calls } = await simulator.books();
   const sent = JSON.stringify(calls.at(-1));
-  expect(sent).toContain('c2VhbA==');
+  expect(sent).toContain('gAAAAABoc2VhbA==');
   expect(sent).not.toContain('rs_1');
 });
 

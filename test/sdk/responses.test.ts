@@ -71,7 +71,12 @@ test('a conversation continues with encrypted reasoning, tool calls and their re
   });
   expect(next.output_text).toContain('It rains.');
   const sealed = {
-    ...{ type: 'reasoning' as const, id: 'rs_1', summary: [], encrypted_content: 'gAAAAABoc2VhbA==' },
+    ...{
+      type: 'reasoning' as const,
+      id: 'rs_1',
+      summary: [],
+      encrypted_content: 'gAAAAABoc2VhbA==',
+    },
   };
   const third = await client.responses.create({
     ...{ model: 'gpt-5', previous_response_id: next.id },

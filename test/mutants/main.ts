@@ -9,6 +9,7 @@ import { BUS } from './list/bus.ts';
 import { CONTRACTS } from './list/contracts.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
+import { LISTS } from './list/lists.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PARAMETERS } from './list/parameters.ts';
 import { PRICES } from './list/prices.ts';
@@ -40,6 +41,7 @@ export const MUTANTS = candidatesOf([
   ...TRANSPORT,
   ...CONTRACTS,
   ...DURABLE,
+  ...LISTS,
   ...LIVE_ACTORS,
   ...VENDORS,
 ]);

@@ -6,7 +6,7 @@ import {
   readCircuits,
 } from '../../../db/channels/transitions.ts';
 import { connectDatabase } from '../../../db/client.ts';
-import type { ChannelTransition } from '../../../src/actors/channels/channel.ts';
+import type { ChannelTransition } from '../../../src/actors/channels/transition.ts';
 import { TransitionRecorder } from '../../../src/actors/channels/transition-recorder.ts';
 import { systemIdSource } from '../../../src/actors/clock.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
@@ -61,12 +61,22 @@ describe('the recorder of circuit changes', () => {
     ]);
   });
 
-  test('keeps changes while the database is away, at most 10,000, and counts the dropped ones', async () => {
+  test('keeps at most 10,000 changes that are not stored, and counts the dropped ones', async () => {
+    const recorder = recorderOn();
+    for (let n = 0; n < 10_003; n += 1) recorder.record(change('b', { at_ms: NOW_MS + n }));
+    expect(recorder.dropped).toBe(3);
+    await recorder.stop();
+    const [row] = await database.sql`
+      select count(*)::int4 as count, min(at) as first from channel_transition
+      where channel_id = 'b'`;
+    expect({ ...row }).toEqual({ count: 10_000, first: new Date(NOW_MS + 3) });
+  });
+
+  test('reports that the database is away, and ends', async () => {
     const gone = connectDatabase('postgres://weir@127.0.0.1:1/none', { pool: 'single' });
     const errors: unknown[] = [];
     const recorder = recorderOn(gone.sql, errors);
-    for (let n = 0; n < 10_003; n += 1) recorder.record(change('b', { at_ms: NOW_MS + n }));
-    expect(recorder.dropped).toBe(3);
+    recorder.record(change('c'));
     await gone.close();
     await recorder.stop();
     expect(errors).toHaveLength(1);

@@ -18,6 +18,9 @@ const STOP_REASONS = {
   tools: 'tool_use',
 } as const;
 
+/** The model itself calls each tool (Anthropic docs: Programmatic tool calling, `caller`). */
+const CALLER = { type: 'direct' };
+
 const PING = event('ping', { type: 'ping' });
 const STOP = event('message_stop', { type: 'message_stop' });
 
@@ -28,6 +31,7 @@ export function messageBody(reply: MessageReply): string {
     ...messageHead(reply),
     content: contentOf(answer, reply.parsed),
     ...ending(answer),
+    diagnostics: null,
     ...(reply.usage && { usage: usage(reply, answer.tokens) }),
   });
 }
@@ -42,6 +46,7 @@ export function* messageEvents(reply: MessageReply): Generator<Emission> {
     stop_sequence: null,
     stop_details: null,
     container: null,
+    diagnostics: null,
     ...(reply.usage && { usage: usage(reply, Math.min(1, answer.tokens)) }),
   };
   yield { text: event('message_start', { type: 'message_start', message }), tokens: 0 };
@@ -84,12 +89,14 @@ function blocksOf(answer: Answer, parsed: MessageRequest): Block[] {
     });
   }
   if (answer.text.tokens > 0) {
-    const empty = { type: 'text', text: '' };
+    const empty = { type: 'text', text: '', citations: null };
     blocks.push({ empty, head_tokens: 0, text: answer.text, delta: ['text_delta', 'text'] });
   }
   for (const call of answer.calls) {
     blocks.push({
-      empty: { type: 'tool_use', id: toolUseId(call.id), name: call.name, input: {} },
+      empty: {
+        ...{ type: 'tool_use', id: toolUseId(call.id), caller: CALLER, name: call.name, input: {} },
+      },
       head_tokens: tokensOf(call.name),
       text: call.arguments,
       delta: ['input_json_delta', 'partial_json'],
@@ -127,9 +134,12 @@ function contentOf(answer: Answer, parsed: MessageRequest): object[] {
     const thinking = parsed.thinking_omitted ? '' : answer.reasoning.whole();
     content.push({ type: 'thinking', thinking, signature: signature(parsed) });
   }
-  if (answer.text.tokens > 0) content.push({ type: 'text', text: answer.text.whole() });
+  if (answer.text.tokens > 0) {
+    content.push({ type: 'text', text: answer.text.whole(), citations: null });
+  }
   for (const { id, name, arguments: given } of answer.calls) {
-    content.push({ type: 'tool_use', id: toolUseId(id), name, input: parseOrEmpty(given.whole()) });
+    const input = parseOrEmpty(given.whole());
+    content.push({ type: 'tool_use', id: toolUseId(id), caller: CALLER, name, input });
   }
   return content;
 }
@@ -177,8 +187,11 @@ function usage({ usage: used, answers }: MessageReply, output_tokens: number): o
       ephemeral_1h_input_tokens: cache_write_1h_tokens,
     },
     output_tokens,
-    ...(output_tokens > 1 ? thinkingDetails(answers) : {}),
+    output_tokens_details: output_tokens > 1 ? thinkingDetails(answers) : null,
+    server_tool_use: null,
+    inference_geo: null,
     service_tier: 'standard',
+    speed: null,
   };
 }
 
@@ -191,13 +204,14 @@ function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer):
     cache_creation_input_tokens: cache_write_tokens,
     cache_read_input_tokens: cached_tokens,
     output_tokens: tokens,
-    ...thinkingDetails(answers),
+    output_tokens_details: thinkingDetails(answers),
+    server_tool_use: null,
   };
 }
 
-function thinkingDetails([answer]: Answer[]): object {
+function thinkingDetails([answer]: Answer[]): object | null {
   const thinking_tokens = answer?.reasoning.tokens ?? 0;
-  return thinking_tokens > 0 ? { output_tokens_details: { thinking_tokens } } : {};
+  return thinking_tokens > 0 ? { thinking_tokens } : null;
 }
 
 function onlyAnswer({ answers }: MessageReply): Answer {

@@ -250,6 +250,7 @@ function responseOf(reply: Reply<ResponsesRequest>, status: string, output = ite
     metadata: parsed.body['metadata'] ?? {},
     model: parsed.model,
     output,
+    access_programs: null,
     parallel_tool_calls: parsed.parallel_tools,
     store: parsed.body['store'] ?? true,
     temperature: parsed.body['temperature'] ?? 1,

@@ -12,6 +12,29 @@ export interface DeclaredValue {
   readonly value: unknown;
 }
 
+/**
+ * Members that OpenAI sends and its types lack (`store`, and `name` at the end of the arguments), or that
+ * vendors add (`reasoning_content`, Google's `extra_content`).
+ */
+const UNDECLARED = new Set(['store', 'reasoning_content', 'extra_content']);
+
+/**
+ * Returns the value without the members that are sent although no type declares them. The compiler
+ * reports such a member instead of a missing one. The member `output_text` of responses is added, because
+ * the package openai adds it to each response.
+ */
+export function asDeclared(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asDeclared);
+  if (typeof value !== 'object' || value === null) return value;
+  const isEndOfArguments =
+    'type' in value && value.type === 'response.function_call_arguments.done';
+  const declared = Object.entries(value)
+    .filter(([name]) => !UNDECLARED.has(name) && !(isEndOfArguments && name === 'name'))
+    .map(([name, each]) => [name, asDeclared(each)] as const);
+  const isResponse = 'object' in value && value.object === 'response';
+  return { ...Object.fromEntries(declared), ...(isResponse && { output_text: '' }) };
+}
+
 /** The names that the type expressions use, by the file of this repository that declares them. */
 export type DeclaredImports = Readonly<Record<string, readonly string[]>>;
 

@@ -171,16 +171,19 @@ describe('what failed is named at the end of a run', () => {
   });
 });
 
-/** A test file that registers one test and needs one program. */
-function fileThatNeeds(program: string): string {
+/** A test file that registers one test, and another one that needs a program. */
+function fileThatNeeds(
+  program: string,
+  find: 'machineProgram' | 'optionalProgram' = 'machineProgram',
+): string {
   const support = join(ROOT, 'test/full/support/installed.ts');
-  const path = join(folder, `needs-${program}.test.ts`);
+  const path = join(folder, `needs-${program}-${find}.test.ts`);
   writeFileSync(
     path,
     `import { test } from 'bun:test';
-    import { machineProgram, withPrograms } from '${support}';
+    import { ${find}, withPrograms } from '${support}';
     test('needs nothing', () => {});
-    withPrograms([machineProgram('${program}')], () => test('needs it', () => {}));`,
+    withPrograms([${find}('${program}')], () => test('needs it', () => {}));`,
   );
   return path;
 }
@@ -197,6 +200,15 @@ describe('a test file that needs a program', () => {
     expect(await bunTest(fileThatNeeds('no-such-program'), { [ALLOW_MISSING]: '1' })).toEqual({
       ...{ passed: 1, failed: 0, skipped: 1 },
     });
+  });
+
+  test('is skipped in that part if the machine may lack the program, and the end names it', async () => {
+    const file = join(folder, 'file-skipped.jsonl');
+    const needs = fileThatNeeds('no-such-program', 'optionalProgram');
+    expect(await bunTest(needs, { [MISSING_FILE]: file })).toEqual({
+      ...{ passed: 1, failed: 0, skipped: 1 },
+    });
+    expect(readMissing(file)).toEqual([{ what: 'no-such-program', why: 'not on this machine' }]);
   });
 
   test('runs whole if the program is there', async () => {

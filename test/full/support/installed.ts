@@ -33,6 +33,8 @@ interface MissingProgram {
   installed: false;
   name: string;
   why: string;
+  /** True if the machine may lack the program. Then its tests are skipped. */
+  optional?: true;
 }
 
 export type Program = InstalledProgram | MissingProgram;
@@ -53,10 +55,13 @@ export function npmProgram(
   version: string,
   { trusted = [], beside = [] }: NpmOptions = {},
 ): Promise<Program> {
-  return install(`${name}@${version}`, join('node_modules', '.bin'), async (folder) => {
+  return installProgram(`${name}@${version}`, join('node_modules', '.bin'), async (folder) => {
     const manifest = { name: 'installed', private: true, trustedDependencies: trusted };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-    await run([process.execPath, 'add', '--exact', `${name}@${version}`, ...beside], folder);
+    await runInstaller(
+      [process.execPath, 'add', '--exact', `${name}@${version}`, ...beside],
+      folder,
+    );
   });
 }
 
@@ -69,12 +74,12 @@ export function pythonProgram(
   version: string,
   beside: readonly string[] = [],
 ): Promise<Program> {
-  return install(`python-${name}@${version}`, 'bin', async (folder) => {
+  return installProgram(`python-${name}@${version}`, 'bin', async (folder) => {
     const python = Bun.which('python3');
     if (python === null) throw new Error('python3 is not on this machine');
-    await run([python, '-m', 'venv', folder], folder);
+    await runInstaller([python, '-m', 'venv', folder], folder);
     const pip = [join(folder, 'bin', 'python'), '-m', 'pip', '--disable-pip-version-check'];
-    await run([...pip, 'install', '--quiet', `${name}==${version}`, ...beside], folder);
+    await runInstaller([...pip, 'install', '--quiet', `${name}==${version}`, ...beside], folder);
   });
 }
 
@@ -89,9 +94,15 @@ export function machineProgram(command: string): Program {
   return { installed: true, name: command, folder: join(path, '..'), bin: () => path };
 }
 
+/** Finds a program that the machine may lack, such as the compiler of another language. */
+export function optionalProgram(command: string): Program {
+  const found = machineProgram(command);
+  return found.installed ? found : { ...found, optional: true };
+}
+
 /**
  * Registers the tests in `body` if all programs are installed. Otherwise each missing program is one
- * failed test, or one skipped test under `--allow-missing`.
+ * failed test. It is one skipped test if it is optional, or under `--allow-missing`.
  */
 export function withPrograms(
   programs: readonly Program[],
@@ -104,6 +115,10 @@ export function withPrograms(
   }
   for (const program of programs) {
     if (program.installed) continue;
+    if (program.optional) {
+      test.skip(`all of it, because ${program.name} is ${program.why}`, () => undefined);
+      continue;
+    }
     const missingTest = process.env[ALLOW_MISSING] ? test.skip : test;
     missingTest(`${program.name} is installed`, () => {
       throw new Error(`${program.name} could not be installed: ${program.why}`);
@@ -111,7 +126,13 @@ export function withPrograms(
   }
 }
 
-async function install(
+/**
+ * Runs `make` once for all processes, in a folder below `.cache/programs`.
+ *
+ * @param name `NAME@VERSION`. It is the name of the folder.
+ * @param bin_folder The folder of the program's commands, below that folder.
+ */
+export async function installProgram(
   name: string,
   bin_folder: string,
   make: (folder: string) => Promise<void>,
@@ -138,9 +159,19 @@ function missing(name: string, why: string): MissingProgram {
   return { installed: false, name, why };
 }
 
-async function run(command: string[], cwd: string): Promise<void> {
+/**
+ * Runs one command of an installation.
+ *
+ * @throws with the end of what the command wrote to stderr, if it fails.
+ */
+export async function runInstaller(
+  command: string[],
+  cwd: string,
+  env: Record<string, string | undefined> = process.env,
+): Promise<void> {
   const child = Bun.spawn(command, {
     cwd,
+    env,
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',

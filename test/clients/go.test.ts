@@ -1,0 +1,86 @@
+/**
+ * The Go packages of OpenAI, Anthropic and Google on models of three vendors. The packages are the
+ * judges: the program in `go` prints what they decoded.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { withPrograms } from '../full/support/installed.ts';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { type Command, compileGo, goPackages } from './support/compiled.ts';
+import {
+  CHAT_MODEL_NAMES,
+  runClient,
+  startVendorWeir,
+  type VendorWeir,
+} from './support/vendor-weir.ts';
+
+setDefaultTimeout(240_000);
+
+const go = await goPackages([
+  'github.com/openai/openai-go/v3',
+  'github.com/anthropics/anthropic-sdk-go',
+  'google.golang.org/genai',
+]);
+
+withPrograms([go], (program) => {
+  const folder = throwawayFolder('go');
+  let client: Command;
+  let stand: VendorWeir;
+  beforeAll(async () => {
+    [client, stand] = await Promise.all([compileGo(program, folder), startVendorWeir()]);
+  });
+  afterAll(async () => {
+    await stand.stop();
+    removeFolder(folder);
+  });
+
+  test.each(CHAT_MODEL_NAMES)('the packages call %s', async (model) => {
+    const cities = ['Oslo', 'Rome'];
+    const refused = [400, 'model_not_found', 'model', 'gpt-4o', true];
+    const openai = { chat: [model, 12, 'stop'], responses: [model, 12, 'completed'] };
+    const anthropic = [model, 12, 'end_turn'];
+    const google = [model, 12, 'STOP'];
+    expect(await runClient(client, stand.weir, model)).toEqual({
+      'openai chat': [...openai.chat, ...openai.chat, true],
+      'openai chat tools': [cities, 'stop', true],
+      'openai chat tools streamed': [cities, 'stop', true],
+      'openai chat object': true,
+      'openai chat error': ['invalid_request_error', ...refused],
+      'openai responses': [...openai.responses, ...openai.responses, true],
+      'openai responses tools': [cities, 'completed', true],
+      'openai responses object': true,
+      'openai responses error': ['invalid_request_error', ...refused],
+      'openai embeddings': [2, 1_536, 2],
+      'openai images': [1, true],
+      'openai models': [true, model],
+      'openai input tokens': [404, true],
+      'openai chat cut': [true, true],
+      'openai responses cut': [true, true],
+      'openai missing members': [true, []],
+      'anthropic message': [...anthropic, ...anthropic, true],
+      'anthropic tools': [cities, ['direct', 'direct'], 'end_turn', true],
+      'anthropic tools streamed': [cities, ['direct', 'direct'], 'end_turn', true],
+      'anthropic runner': [cities, 'end_turn', true],
+      'anthropic runner streamed': [cities, 'end_turn', true],
+      'anthropic object': true,
+      'anthropic count': true,
+      'anthropic models': [true, model],
+      'anthropic error': ['invalid_request_error', ...refused],
+      'anthropic count error': ['invalid_request_error', ...refused],
+      'anthropic cut': [true, true],
+      'anthropic missing members': [true, []],
+      'google content': [...google, ...google, true],
+      'google tools': [cities, true],
+      'google tools streamed': [cities, true],
+      'google chat': [6, true],
+      'google chat streamed': [6, true],
+      'google object': [true, true],
+      'google count': true,
+      'google models': [true, `models/${model}`],
+      'google embeddings': [404, 'NOT_FOUND', true],
+      'google error': ['INVALID_ARGUMENT', ...refused],
+      'google stream error': ['INVALID_ARGUMENT', ...refused],
+      'google count error': ['INVALID_ARGUMENT', ...refused],
+      'google cut': [true, true],
+    });
+  });
+});

@@ -251,6 +251,7 @@ function responseOf(reply: Reply<ResponsesRequest>, status: string, output = ite
     model: parsed.model,
     output,
     access_programs: null,
+    previous_response_id: parsed.body['previous_response_id'] ?? null,
     parallel_tool_calls: parsed.parallel_tools,
     store: parsed.body['store'] ?? true,
     temperature: parsed.body['temperature'] ?? 1,

@@ -35,11 +35,12 @@ export class ItemPublisher {
       if (isObject(item) && typeof item['id'] === 'string') shown = this.replace(shown, item['id']);
     }
     const { body } = this.call;
+    const previous = body['previous_response_id'] ?? null;
     return editMembers(shown, {
       // The upstream stores nothing. Weir stores the response unless the client forbids it.
       ...('store' in response ? { store: String(body['store'] !== false) } : {}),
-      ...('previous_response_id' in response
-        ? { previous_response_id: JSON.stringify(body['previous_response_id'] ?? null) }
+      ...(previous !== null || 'previous_response_id' in response
+        ? { previous_response_id: JSON.stringify(previous) }
         : {}),
     });
   }

@@ -124,6 +124,20 @@ describe('a response names what Weir does for it', () => {
     [{ previous_response_id: 'resp_before' }, { store: true, previous_response_id: 'resp_before' }],
   ] as const;
 
+  test('the requested previous response, even if the upstream omits the member', async () => {
+    // Its type is optional (openai 7.55.0, resources/responses/responses.d.ts: Response).
+    const { previous_response_id: _, ...omitted } = responseOf('completed', ITEMS);
+    const asked = async (body: Record<string, unknown>) => {
+      upstream.answer = () => Response.json(omitted);
+      const call = callOf(upstream.url, body, CHANGES);
+      const { body_text } = await openaiResponsesProtocol.complete(call);
+      return JSON.parse(body_text ?? '');
+    };
+    expect(await asked(BODY)).toMatchObject({ previous_response_id: 'resp_before' });
+    const without = await asked({ model: 'gpt-test', input: 'Hi' });
+    expect(without).not.toHaveProperty('previous_response_id');
+  });
+
   test.each(cases)('%j: %j', async (members, expected) => {
     const body = { model: 'gpt-test', input: 'Hi', ...members };
     const { seen } = await streamOf(events, body);

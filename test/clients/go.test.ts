@@ -24,12 +24,12 @@ const go = await goPackages([
 withPrograms([go], (program) => {
   const folder = throwawayFolder('go');
   let client: Command;
-  let stand: VendorWeir;
+  let stand: VendorWeir | undefined;
   beforeAll(async () => {
     [client, stand] = await Promise.all([compileGo(program, folder), startVendorWeir()]);
   });
   afterAll(async () => {
-    await stand.stop();
+    await stand?.stop();
     removeFolder(folder);
   });
 
@@ -39,18 +39,25 @@ withPrograms([go], (program) => {
     const openai = { chat: [model, 12, 'stop'], responses: [model, 12, 'completed'] };
     const anthropic = [model, 12, 'end_turn'];
     const google = [model, 12, 'STOP'];
-    expect(await runClient(client, stand.weir, model)).toEqual({
+    expect(await runClient(client, stand, model)).toEqual({
       'openai chat': [...openai.chat, ...openai.chat, true],
       'openai chat tools': [cities, 'stop', true],
       'openai chat tools streamed': [cities, 'stop', true],
+      'openai chat picture': 12,
+      'openai chat parallel tools': [[true, true], 'tool_calls'],
       'openai chat object': true,
       'openai chat error': ['invalid_request_error', ...refused],
       'openai responses': [...openai.responses, ...openai.responses, true],
       'openai responses tools': [cities, 'completed', true],
+      'openai responses stored': [true, true, true, 404],
       'openai responses object': true,
       'openai responses error': ['invalid_request_error', ...refused],
       'openai embeddings': [2, 1_536, 2],
       'openai images': [1, true],
+      'openai image edit': [1, true],
+      'openai image stream': [400, 'stream'],
+      'openai speech and transcript': [true, true, 'duration'],
+      'openai headers': [true, true],
       'openai models': [true, model],
       'openai input tokens': [404, true],
       'openai chat cut': [true, true],
@@ -61,6 +68,8 @@ withPrograms([go], (program) => {
       'anthropic tools streamed': [cities, ['direct', 'direct'], 'end_turn', true],
       'anthropic runner': [cities, 'end_turn', true],
       'anthropic runner streamed': [cities, 'end_turn', true],
+      'anthropic picture': 12,
+      'anthropic batch': [[12], 1, true],
       'anthropic object': true,
       'anthropic count': true,
       'anthropic models': [true, model],
@@ -73,6 +82,7 @@ withPrograms([go], (program) => {
       'google tools streamed': [cities, true],
       'google chat': [6, true],
       'google chat streamed': [6, true],
+      'google picture': 12,
       'google object': [true, true],
       'google count': true,
       'google models': [true, `models/${model}`],

@@ -20,12 +20,12 @@ const java = await javaPackages();
 withPrograms([java], (program) => {
   const folder = throwawayFolder('java');
   let client: Command;
-  let stand: VendorWeir;
+  let stand: VendorWeir | undefined;
   beforeAll(async () => {
     [client, stand] = await Promise.all([compileJava(program, folder), startVendorWeir()]);
   });
   afterAll(async () => {
-    await stand.stop();
+    await stand?.stop();
     removeFolder(folder);
   });
 
@@ -37,7 +37,7 @@ withPrograms([java], (program) => {
     const message = [model, 12, 'end_turn'];
     const content = [model, 12, 'STOP'];
     const google = [400, 'INVALID_ARGUMENT', true];
-    expect(await runClient(client, stand.weir, model)).toEqual({
+    expect(await runClient(client, stand, model)).toEqual({
       'openai chat': [chat, chat, true],
       'openai chat tools': [cities, 'stop', true],
       'openai chat tools streamed': [cities, 'stop', true],

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -24,6 +25,8 @@ func withAnthropic() {
 	check("anthropic tools streamed", all.toolsStreamed)
 	check("anthropic runner", all.runner)
 	check("anthropic runner streamed", all.runnerStreamed)
+	check("anthropic picture", all.picture)
+	check("anthropic batch", all.batch)
 	check("anthropic object", all.object)
 	check("anthropic count", all.count)
 	check("anthropic models", all.models)
@@ -183,6 +186,54 @@ func (all anthropicChecks) runnerStreamed() (any, error) {
 	return list(run.cities, answer.StopReason, quotesRain(answer.Content[len(answer.Content)-1].Text)), nil
 }
 
+func (all anthropicChecks) picture() (any, error) {
+	params := said(prompt)
+	params.Messages[0].Content = append(
+		params.Messages[0].Content, anthropic.NewImageBlockBase64("image/png", pngBase64),
+	)
+	answer, err := all.whole(params)
+	return answer.Usage.OutputTokens, err
+}
+
+// batch sends one message and waits for its result.
+func (all anthropicChecks) batch() (any, error) {
+	batch, err := all.client.Messages.Batches.New(ctx, anthropic.MessageBatchNewParams{
+		Requests: []anthropic.MessageBatchNewParamsRequest{{
+			CustomID: "first",
+			Params: anthropic.MessageBatchNewParamsRequestParams{
+				Model: model, MaxTokens: maxTokens, Messages: said(prompt).Messages,
+			},
+		}},
+	})
+	for err == nil && batch.ProcessingStatus != anthropic.MessageBatchProcessingStatusEnded {
+		requireAll(batch)
+		time.Sleep(100 * time.Millisecond)
+		batch, err = all.client.Messages.Batches.Get(ctx, batch.ID, anthropic.MessageBatchGetParams{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	requireAll(batch)
+	tokens := []int64{}
+	results := all.client.Messages.Batches.ResultsStreaming(ctx, batch.ID, anthropic.MessageBatchResultsParams{})
+	for results.Next() {
+		requireAll(results.Current())
+		succeeded, isSuccess := results.Current().Result.AsAny().(anthropic.MessageBatchSucceededResult)
+		if isSuccess {
+			tokens = append(tokens, succeeded.Message.Usage.OutputTokens)
+		}
+	}
+	if err := results.Err(); err != nil {
+		return nil, err
+	}
+	deleted, err := all.client.Messages.Batches.Delete(ctx, batch.ID, anthropic.MessageBatchDeleteParams{})
+	if err != nil {
+		return nil, err
+	}
+	requireAll(deleted)
+	return list(tokens, batch.RequestCounts.Succeeded, deleted.ID == batch.ID), nil
+}
+
 func (all anthropicChecks) object() (any, error) {
 	params := said("A city")
 	params.OutputConfig = anthropic.OutputConfigParam{
@@ -267,5 +318,5 @@ func (all anthropicChecks) countRefusal() (any, error) {
 
 func (all anthropicChecks) cut() (any, error) {
 	answer, err := all.streamed(said(cutPrompt))
-	return list(len(answer.Content) > 0, err != nil), nil
+	return list(len(answer.Content) > 0, broken(err)), nil
 }

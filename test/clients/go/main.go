@@ -63,6 +63,11 @@ func check(name string, run func() (any, error)) {
 	found[name] = value
 }
 
+// broken tells whether an error names Weir's code for an upstream that breaks off.
+func broken(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "upstream_error")
+}
+
 func list(values ...any) []any { return values }
 
 func main() {

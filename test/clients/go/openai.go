@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -11,6 +17,15 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
 )
+
+// A picture of one pixel.
+const pngBase64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+var png, _ = base64.StdEncoding.DecodeString(pngBase64)
+
+var weatherTools = []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(
+	shared.FunctionDefinitionParam{Name: "weather", Parameters: weatherSchema, Strict: openai.Bool(true)},
+)}
 
 type openaiChecks struct{ client openai.Client }
 
@@ -21,14 +36,21 @@ func withOpenAI() {
 	check("openai chat", all.chat)
 	check("openai chat tools", all.chatTools)
 	check("openai chat tools streamed", all.chatToolsStreamed)
+	check("openai chat picture", all.chatPicture)
+	check("openai chat parallel tools", all.chatParallel)
 	check("openai chat object", all.chatObject)
 	check("openai chat error", all.chatError)
 	check("openai responses", all.responses)
 	check("openai responses tools", all.responsesTools)
+	check("openai responses stored", all.responsesStored)
 	check("openai responses object", all.responsesObject)
 	check("openai responses error", all.responsesError)
 	check("openai embeddings", all.embeddings)
 	check("openai images", all.images)
+	check("openai image edit", all.imageEdit)
+	check("openai image stream", all.imageStream)
+	check("openai speech and transcript", all.speechAndTranscript)
+	check("openai headers", all.headers)
 	check("openai models", all.models)
 	check("openai input tokens", all.inputTokens)
 	check("openai chat cut", all.chatCut)
@@ -93,9 +115,7 @@ func (all openaiChecks) chatToolsStreamed() (any, error) {
 
 func (all openaiChecks) chatLoop(send func(openai.ChatCompletionNewParams) (*openai.ChatCompletion, error)) (any, error) {
 	params := question(toolPrompt)
-	params.Tools = []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(
-		shared.FunctionDefinitionParam{Name: "weather", Parameters: weatherSchema, Strict: openai.Bool(true)},
-	)}
+	params.Tools = weatherTools
 	cities := []string{}
 	for range maxTurns {
 		answer, err := send(params)
@@ -117,6 +137,44 @@ func (all openaiChecks) chatLoop(send func(openai.ChatCompletionNewParams) (*ope
 		}
 	}
 	return nil, errors.New("the loop did not end")
+}
+
+func (all openaiChecks) chatPicture() (any, error) {
+	params := question("")
+	params.Messages = []openai.ChatCompletionMessageParamUnion{openai.UserMessage(
+		[]openai.ChatCompletionContentPartUnionParam{
+			openai.TextContentPart(prompt),
+			openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{
+				URL: "data:image/png;base64," + pngBase64,
+			}),
+		},
+	)}
+	answer, err := all.client.Chat.Completions.New(ctx, params)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Usage.CompletionTokens, nil
+}
+
+// chatParallel compares two calls of one turn, whole and streamed.
+func (all openaiChecks) chatParallel() (any, error) {
+	params := question("The weather? [[sim tools=2]]")
+	params.Tools = weatherTools
+	whole, err := all.client.Chat.Completions.New(ctx, params)
+	if err != nil {
+		return nil, err
+	}
+	streamed, err := all.streamed(params)
+	if err != nil {
+		return nil, err
+	}
+	same := []bool{}
+	for at, call := range whole.Choices[0].Message.ToolCalls {
+		other := streamed.Choices[0].Message.ToolCalls[at]
+		same = append(same, call.Function.Name == other.Function.Name &&
+			call.Function.Arguments == other.Function.Arguments && other.ID != "")
+	}
+	return list(same, streamed.Choices[0].FinishReason), nil
 }
 
 func (all openaiChecks) chatObject() (any, error) {
@@ -250,6 +308,37 @@ func (all openaiChecks) responsesTools() (any, error) {
 	return nil, errors.New("the loop did not end")
 }
 
+// responsesStored reads, continues and deletes a stored answer.
+func (all openaiChecks) responsesStored() (any, error) {
+	first, err := all.client.Responses.New(ctx, input(prompt))
+	if err != nil {
+		return nil, err
+	}
+	read, err := all.client.Responses.Get(ctx, first.ID, responses.ResponseGetParams{})
+	if err != nil {
+		return nil, err
+	}
+	requireAll(read)
+	next := input(prompt)
+	next.PreviousResponseID = param.NewOpt(first.ID)
+	second, err := all.client.Responses.New(ctx, next)
+	if err != nil {
+		return nil, err
+	}
+	if err := all.client.Responses.Delete(ctx, first.ID); err != nil {
+		return nil, err
+	}
+	_, err = all.client.Responses.Get(ctx, first.ID, responses.ResponseGetParams{})
+	var refusal *openai.Error
+	if !errors.As(err, &refusal) {
+		return nil, errors.Join(errors.New("no *openai.Error"), err)
+	}
+	return list(
+		read.OutputText() == first.OutputText(), second.PreviousResponseID == first.ID,
+		second.Usage.InputTokens > first.Usage.InputTokens+first.Usage.OutputTokens, refusal.StatusCode,
+	), nil
+}
+
 func (all openaiChecks) responsesObject() (any, error) {
 	params := input("A city")
 	params.Text = responses.ResponseTextConfigParam{
@@ -293,6 +382,79 @@ func (all openaiChecks) images() (any, error) {
 	return list(len(answer.Data), len(answer.Data[0].B64JSON) > 0), nil
 }
 
+func (all openaiChecks) imageEdit() (any, error) {
+	answer, err := all.client.Images.Edit(ctx, openai.ImageEditParams{
+		Model: "gpt-image-1", Prompt: "Add a ship",
+		Image: openai.ImageEditParamsImageUnion{OfFile: openai.File(bytes.NewReader(png), "a.png", "image/png")},
+	}, option.WithHeader("x-weir-image-response-format", "b64_json"))
+	if err != nil {
+		return nil, err
+	}
+	requireAll(answer)
+	return list(len(answer.Data), len(answer.Data[0].B64JSON) > 0), nil
+}
+
+// imageStream reads the error of a stream that Weir does not offer.
+func (all openaiChecks) imageStream() (any, error) {
+	stream := all.client.Images.GenerateStreaming(ctx, openai.ImageGenerateParams{
+		Model: "gpt-image-1", Prompt: "A lighthouse",
+	})
+	defer stream.Close()
+	for stream.Next() {
+		return nil, errors.New("an event: " + stream.Current().RawJSON())
+	}
+	var refusal *openai.Error
+	if !errors.As(stream.Err(), &refusal) {
+		return nil, errors.Join(errors.New("no *openai.Error"), stream.Err())
+	}
+	return list(refusal.StatusCode, refusal.Param), nil
+}
+
+func (all openaiChecks) speechAndTranscript() (any, error) {
+	speech, err := all.client.Audio.Speech.New(ctx, openai.AudioSpeechNewParams{
+		Model: "tts-1", Input: "Hello there",
+		Voice: openai.AudioSpeechNewParamsVoiceUnion{OfString: openai.String("alloy")},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer speech.Body.Close()
+	sound, err := io.ReadAll(speech.Body)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := all.client.Audio.Transcriptions.New(ctx, openai.AudioTranscriptionNewParams{
+		Model: "whisper-1", File: openai.File(bytes.NewReader(sound), "a.mp3", "audio/mpeg"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	requireAll(answer)
+	return list(len(sound) > 0, answer.Text != "", answer.Usage.Type), nil
+}
+
+// headers reads the limits of the rate. The package asks for a compressed answer, and unpacks it.
+func (all openaiChecks) headers() (any, error) {
+	var response *http.Response
+	_, err := all.client.Embeddings.New(ctx, openai.EmbeddingNewParams{
+		Model: "text-embedding-3-small",
+		Input: openai.EmbeddingNewParamsInputUnion{OfString: openai.String("a")},
+	}, option.WithResponseInto(&response))
+	if err != nil {
+		return nil, err
+	}
+	limit, err := strconv.Atoi(response.Header.Get("x-ratelimit-limit-requests"))
+	if err != nil {
+		return nil, err
+	}
+	left, err := strconv.Atoi(response.Header.Get("x-ratelimit-remaining-requests"))
+	if err != nil {
+		return nil, err
+	}
+	_, err = time.ParseDuration(response.Header.Get("x-ratelimit-reset-requests"))
+	return list(left < limit, response.Uncompressed), err
+}
+
 func (all openaiChecks) models() (any, error) {
 	pager := all.client.Models.ListAutoPaging(ctx)
 	isListed := false
@@ -324,10 +486,10 @@ func (all openaiChecks) inputTokens() (any, error) {
 
 func (all openaiChecks) chatCut() (any, error) {
 	answer, err := all.streamed(question(cutPrompt))
-	return list(len(answer.Choices) > 0, err != nil), nil
+	return list(len(answer.Choices) > 0, broken(err)), nil
 }
 
 func (all openaiChecks) responsesCut() (any, error) {
 	text, _, err := all.streamedResponse(input(cutPrompt))
-	return list(text != "", err != nil), nil
+	return list(text != "", broken(err)), nil
 }

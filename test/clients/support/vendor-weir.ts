@@ -13,6 +13,7 @@ const CHAT_MODELS = {
   'gemini-2.5-flash': { protocol: 'gemini', path: '/google/v1beta' },
 } as const;
 export const CHAT_MODEL_NAMES = Object.keys(CHAT_MODELS);
+const DIRECT_MODELS = [...['text-embedding-3-small', 'tts-1', 'whisper-1']];
 /**
  * Some calls break off on purpose. If a channel is skipped for that, the next one takes its place. The
  * first one answers all other calls, so that equal questions get equal answers.
@@ -37,7 +38,7 @@ export async function startVendorWeir(): Promise<VendorWeir> {
   );
   const channels = [
     ...chat,
-    channel('embeddings', 'openai', '/openai/v1', 'text-embedding-3-small'),
+    ...DIRECT_MODELS.map((model) => channel(model, 'openai', '/openai/v1', model)),
     channel('images', 'openai-images', '/openai/v1', 'gpt-image-1'),
   ];
   const weir = await startWeir({ shared_database: true, config: JSON.stringify({ channels }) });
@@ -53,9 +54,11 @@ export async function startVendorWeir(): Promise<VendorWeir> {
 /** Runs a client with the address, a key and the model. Returns the JSON that it prints. */
 export async function runClient(
   command: Command,
-  { base_url, api_key }: RunningWeir,
+  stand: VendorWeir | undefined,
   model: string,
 ): Promise<unknown> {
+  if (!stand) throw new Error('Weir does not run');
+  const { base_url, api_key } = stand.weir;
   const child = Bun.spawn([...command, base_url, api_key, model], {
     env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
     ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: RUN_TIMEOUT_MS },

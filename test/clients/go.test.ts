@@ -55,7 +55,7 @@ withPrograms([go], (program) => {
       'openai embeddings': [2, 1_536, 2],
       'openai images': [1, true],
       'openai image edit': [1, true],
-      'openai image stream': [400, 'stream'],
+      'openai image stream': ['image_generation.completed', true],
       'openai speech and transcript': [true, true, 'duration'],
       'openai headers': [true, true],
       'openai models': [true, model],

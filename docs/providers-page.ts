@@ -17,7 +17,8 @@ people judge both:
 - **answers**: answers that documentation, a stranger's code or its tests show. A scripted provider sends them to
   Weir. The client gets what the source means, and pays what the source reports.
 
-The last column names what nobody could prove.
+No package that could call the simulator speaks for Kling, Ideogram, Stability AI, Midjourney and Suno. Each member of the
+simulator's answers for them is in a documented answer. The last column names what nobody could prove.
 
 Printed from [table.ts](../test/upstreams/chat/witnesses/table.ts) and
 [witnesses.ts](../test/upstreams/generation/witnesses.ts) by \`bun run providers\`. The tests in these two folders

@@ -97,7 +97,7 @@ function taskOf(job: Job, origin: string): object {
 
 function lyricsOf({ id, script }: Job): object {
   const text = script.no_url ? '' : '[Verse]\nA light upon the water\nA word upon the wind';
-  return { id: `${id}-lyrics`, title: 'A light', text, tags: 'folk', status: 'complete' };
+  return { id: `${id}-lyrics`, title: 'A light', text, status: 'complete' };
 }
 
 function clipsOf(job: Job, origin: string): object[] {

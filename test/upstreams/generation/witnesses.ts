@@ -31,8 +31,8 @@ export const WITNESSES: readonly Witness[] = [
   {
     ...{ provider: 'OpenAI', protocol: 'openai-images' },
     proved_by: ['openai: types of images.generate', 'openai and @ai-sdk/openai: simulator, edits'],
-    payloads: { types: 55, same: 2, simulator: 4, requests: 2, answers: 3 },
-    unproved: ['the members of an edit’s form, except through the simulator'],
+    payloads: { types: 55, same: 2, simulator: 4, requests: 3, answers: 3 },
+    unproved: [],
   },
   {
     ...{ provider: 'Azure OpenAI', protocol: 'azure-images' },
@@ -128,8 +128,8 @@ export const WITNESSES: readonly Witness[] = [
   },
   {
     ...{ provider: 'Suno', protocol: 'suno' },
-    proved_by: ['Suno-API and the documents of four relays: requests, answers'],
-    payloads: { ...NOTHING, requests: 3, answers: 6 },
+    proved_by: ['Suno-API and the documents of five relays: requests, answers'],
+    payloads: { ...NOTHING, requests: 3, answers: 7 },
     unproved: ['there is no official API; the protocol is that of relays'],
   },
 ];

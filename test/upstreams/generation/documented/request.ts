@@ -17,7 +17,7 @@ export interface DocumentedRequest {
   /** Below the provider's base URL. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** True if the body is a multipart form. */
+  /** True if the body is a multipart form. A file in it is a Blob, and several are a list of Blobs. */
   readonly form?: boolean;
   readonly same?: SameCall;
 }
@@ -36,3 +36,4 @@ export const OTHER_IMAGE = 'https://example.com/b.png';
 export const VIDEO = 'https://example.com/a.mp4';
 /** A picture that Weir sends without downloading it. */
 export const INLINE = `data:image/png;base64,${PNG_BASE64}`;
+export const FILE = new File([Buffer.from(PNG_BASE64, 'base64')], 'a.png', { type: 'image/png' });

@@ -1,6 +1,7 @@
 /** Requests that the providers' documentation and packages show. */
 import {
   type DocumentedRequest,
+  FILE,
   IMAGE,
   INLINE,
   OTHER_IMAGE,
@@ -27,6 +28,14 @@ export const OFFICIAL_REQUESTS: readonly DocumentedRequest[] = [
     path: '/images/generations',
     body: { model: 'gpt-image-1.5', prompt, n: 1, size: '1024x1024' },
     same: { model: 'gpt-image-1', call: { prompt, n: 1, size: '1024x1024' }, more: ['quality'] },
+  }),
+  ...shown('openai-images', `${OPENAPI}, POST /images/edits`, {
+    ...{ path: '/images/edits', form: true },
+    body: { model: 'gpt-image-1.5', 'image[]': [FILE, FILE], prompt, mask: FILE },
+    same: {
+      ...{ model: 'gpt-image-1', more: ['n', 'size', 'quality'] },
+      call: { prompt, image: [INLINE, INLINE], mask: INLINE },
+    },
   }),
   ...shown('openai-images', `${AI_SDK}/openai/src/image/openai-image-model.test.ts`, {
     path: '/images/generations',

@@ -197,6 +197,18 @@ const SUNO_ANSWERS: readonly DocumentedAnswer[] = [
       sunoTask('SUCCESS', [clip('a'), clip('b')]),
     ],
   }),
+  ...shownBy('suno', 'docs.yutoai.net/en/api/api-175909212.html', {
+    ...{ model: 'suno_lyrics', call: { prompt: 'dance' } },
+    gives: { data: [{ type: 'lyrics', title: 'Electric', text: '[Verse]\nDancing' }], usd: 0.002 },
+    steps: [
+      sunoAnswer('f4a94d75'),
+      sunoTask(
+        'SUCCESS',
+        { id: 'f4a94d75', text: '[Verse]\nDancing', title: 'Electric', status: 'complete' },
+        { action: 'LYRICS', notify_hook: '' },
+      ),
+    ],
+  }),
   ...shownBy('suno', 'docs.aiid.edu.kg: Query a music task by ID', {
     ...{ ...SUNO, gives: { data: [song('夏日海风', 180)], usd: 0.03 } },
     steps: [

@@ -21,6 +21,8 @@ const NOT_OFFERED: readonly [path: RegExp, instead: string][] = [
   [/^\/v1\/(?:complete|completions)$/, `Use ${CHAT}.`],
   [of('assistants|threads|conversations|chatkit|sessions|vaults'), `Use ${CHAT}.`],
   [of('agents|triggers|environments|credentials|skills'), `Use ${CHAT}, with tools of your own.`],
+  // The API before Gemini, which promptfoo requests for names that do not begin with `gemini`.
+  [/^\/v1beta[23]\//, 'Use POST /v1beta/models/{model}:generateContent.'],
   [of('interactions'), 'Use generateContent of the model, with the whole conversation.'],
   [of('realtime|live'), 'Use POST /v1/audio/speech and POST /v1/audio/transcriptions.'],
   [

@@ -118,6 +118,7 @@ describe('a refused path names what is offered', () => {
     ['/v1beta/models/imagen-4.0-generate-001:predict', '/v1/images/generations'],
     ['/v1beta/models/veo-3.1:predictLongRunning', '/v1/videos/generations'],
     ['/v1beta/cachedContents', 'cache'],
+    ['/v1beta3/models/gpt-4o:generateMessage', '/v1beta/models/{model}:generateContent'],
     ['/upload/v1beta/files', 'Base64'],
   ])('POST %s, in the envelope of Google', async (path, offered) => {
     const response = await app.fetch(path, { method: 'POST', body: '{}' });

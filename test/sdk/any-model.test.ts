@@ -1,16 +1,11 @@
 /**
- * Every client calls every provider's model. The clients are the official packages, LangChain and
- * Google's SDK. Weir runs as `bin/start` starts it. `ai-sdk.test.ts` has the AI SDK.
+ * Every client calls every provider's model. The clients are the official packages and Google's
+ * SDK. Weir runs as `bin/start` starts it. The AI SDK and LangChain have files of their own.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
-import { ChatAnthropic } from '@langchain/anthropic';
-import { HumanMessage, ToolMessage } from '@langchain/core/messages';
-import { tool as langchainTool } from '@langchain/core/tools';
-import { ChatOpenAI } from '@langchain/openai';
 import OpenAI from 'openai';
-import { z } from 'zod';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(60_000);
@@ -191,32 +186,6 @@ describe.each(MODELS)('%s', (model) => {
     });
     const counted = await client.models.countTokens({ model, contents });
     expect(counted.totalTokens).toBeGreaterThan(3);
-  });
-
-  test('both packages of LangChain get whole and streamed answers, and tool calls', async () => {
-    const weather = langchainTool(async () => 'Rain', {
-      name: 'weather',
-      schema: z.object({ city: z.string() }),
-    });
-    const models = [
-      new ChatOpenAI({ model, apiKey: weir.api_key, configuration: { baseURL: base } }),
-      new ChatAnthropic({ model, apiKey: weir.api_key, anthropicApiUrl: weir.base_url }),
-    ];
-    for (const chat of models) {
-      const reply = await chat.invoke('Hello [[sim tokens=12]]');
-      expect(reply.text.length).toBeGreaterThan(10);
-      let streamed = '';
-      for await (const chunk of await chat.stream('Hello [[sim tokens=12]]'))
-        streamed += chunk.text;
-      expect(streamed).toBe(reply.text);
-      const question = new HumanMessage('The weather?');
-      const toolCall = await chat.bindTools([weather]).invoke([question]);
-      const [call] = toolCall.tool_calls ?? [];
-      expect(call).toMatchObject({ name: 'weather' });
-      const result = new ToolMessage({ content: 'Rain', tool_call_id: call?.id ?? '' });
-      const answered = await chat.bindTools([weather]).invoke([question, toolCall, result]);
-      expect(answered.text).toContain('Rain');
-    }
   });
 });
 

@@ -1,7 +1,6 @@
 /** Stored responses and direct calls through the official packages. They call a real Weir process. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
-import { OpenAIEmbeddings } from '@langchain/openai';
 import { embedMany } from 'ai';
 import OpenAI from 'openai';
 import { failureOf } from '../support/failure-of.ts';
@@ -69,7 +68,7 @@ describe('stored responses', () => {
 });
 
 describe('embeddings', () => {
-  test('are the same through the openai package, the AI SDK and LangChain', async () => {
+  test('are the same through the openai package and the AI SDK', async () => {
     const model = 'text-embedding-3-small';
     const input = ['One', 'Two'];
     const floats = await openai().embeddings.create({ model, input, encoding_format: 'float' });
@@ -83,10 +82,6 @@ describe('embeddings', () => {
     const provider = createOpenAI({ baseURL: base, apiKey: weir.api_key });
     const { embeddings } = await embedMany({ model: provider.embedding(model), values: input });
     expect(embeddings[0]?.[0]).toBeCloseTo(floats.data[0]?.embedding[0] ?? 0, 6);
-    const langchain = new OpenAIEmbeddings({
-      ...{ model, apiKey: weir.api_key, configuration: { baseURL: base } },
-    });
-    expect((await langchain.embedQuery('One'))[0]).toBeCloseTo(embeddings[0]?.[0] ?? 0, 6);
     const short = await openai().embeddings.create({ model, input: 'One', dimensions: 8 });
     expect(short.data[0]?.embedding).toHaveLength(8);
   });

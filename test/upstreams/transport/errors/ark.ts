@@ -119,6 +119,13 @@ export const ARK_ERRORS: VendorErrors = {
       'The parameter instructions specified in the request are not valid: caching is not supported for instructions. Request id: 1',
       { source: ALL },
     ),
+    ark(
+      400,
+      'caller',
+      'InvalidParameter',
+      'Timeout while downloading url=https://example.com/a.png Request id: 1',
+      { source: 'jeffstric/ZJT#94' },
+    ),
     ark(400, 'caller', 'InvalidParameter', 'Invalid decoding guidance syntax. Request id: 1', {
       source: 'musistudio/claude-code-router#1143',
     }),

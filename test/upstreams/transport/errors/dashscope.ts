@@ -136,6 +136,35 @@ export const DASHSCOPE_ERRORS: VendorErrors = {
       'caller',
       inline('InvalidParameter.FileDownload', 'Download the media resource timed out.'),
     ),
+    // The inspection failed, not the content.
+    sent(
+      400,
+      'caller',
+      inline(
+        'InvalidParameter.DataInspection',
+        'The media format is not supported or incorrect for the data inspection.',
+      ),
+      { source: 'alibaba/spring-ai-alibaba#319' },
+    ),
+    sent(
+      400,
+      'caller',
+      inline(
+        'InvalidParameter.DataInspection',
+        'Download the media resource timed out during the data inspection process.',
+      ),
+      { source: 'QwenLM/Qwen-VL#431' },
+    ),
+    sent(
+      400,
+      'caller',
+      openai(
+        '<400> InternalError.Algo.InvalidParameter: Download multimodal file timed out',
+        INVALID,
+        'invalid_parameter_error',
+      ),
+      { source: 'labring/FastGPT#4393' },
+    ),
     sent(
       400,
       'caller',

@@ -7,7 +7,8 @@ const COHERE_401 = 'https://www.developersdigest.tech/errors/api/cohere-api/401-
 const COHERE_429 = 'https://www.developersdigest.tech/errors/api/cohere-api/429-too-many-requests';
 const DEEPL_NODE = 'deepl-node@1.28.0 dist/translator.js';
 const ELEVENLABS_429 =
-  'https://raw.githubusercontent.com/jeremylongshore/claude-code-plugins-plus-skills/main/plugins/saas-packs/elevenlabs-pack/skills/elevenlabs-rate-limits/SKILL.md';
+  'https://help.elevenlabs.io/hc/en-us/articles/19571824571921-API-Error-Code-429';
+const ELEVENLABS_DOCS = 'https://elevenlabs.io/docs/eleven-api/resources/errors';
 const ELEVENLABS_400 =
   'https://help.elevenlabs.io/hc/en-us/articles/19572237925521-API-Error-Code-400-or-401';
 
@@ -148,6 +149,69 @@ export const DIRECT_ERRORS: readonly VendorErrors[] = [
         'overload',
         elevenLabs('system_busy', 'The system is experiencing heavy traffic, please try again.'),
         { source: ELEVENLABS_429 },
+      ),
+      // The client names the voice. Voices belong to accounts.
+      sent(
+        400,
+        'unclear',
+        elevenLabs('voice_not_found', 'A voice for the voice_id 876MHA6EtWKaHTEGz was not found.'),
+        { source: 'skapadia3214/groq-voice#1' },
+      ),
+      sent(
+        404,
+        'unclear',
+        elevenLabs('voice_not_found', 'A voice with the voice_id foo was not found.'),
+        { source: 'elevenlabs/elevenlabs-docs#1317' },
+      ),
+      sent(
+        400,
+        'unclear',
+        elevenLabs(
+          'voice_does_not_exist',
+          'A voice with voice_id TqZ039H4XqpiGTowubpy does not exist.',
+        ),
+        { source: 'elevenlabs/elevenlabs-python#293' },
+      ),
+      // The client asks for more than the plan of the account has.
+      sent(
+        400,
+        'unclear',
+        elevenLabs(
+          'watermark_not_allowed',
+          'Dubbing without a watermark is only available for Creator+ users.',
+        ),
+        { source: 'larsdpeder/ElevenlabsDubbingGradio#1' },
+      ),
+      sent(
+        403,
+        'unclear',
+        elevenLabs(
+          'output_format_not_allowed',
+          "Output format 'pcm_44100' is only available on the Pro tier and above",
+        ),
+        { source: 'ENTERPILOT/GoModel#787' },
+      ),
+      // Seen for the same format; the thread does not show the message.
+      sent(403, 'unclear', elevenLabs('subscription_required', ''), {
+        source: 'openclaw/openclaw#30885',
+      }),
+      sent(
+        400,
+        'caller',
+        elevenLabs(
+          'bad_prompt',
+          'Your prompt appears to have violated our Terms of Service. Please try again with a different prompt.',
+        ),
+        { error_id: 'content_policy_violation', source: 'receptron/mulmocast-app#1410' },
+      ),
+      // The newer form of an error has `code` instead of `status`.
+      ...['rate_limit_exceeded', 'concurrent_limit_exceeded'].map((code) =>
+        sent(
+          429,
+          'throttle',
+          { detail: { code, message: '', request_id: 'r' } },
+          { source: ELEVENLABS_DOCS },
+        ),
       ),
       sent(
         400,

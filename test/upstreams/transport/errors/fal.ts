@@ -55,7 +55,7 @@ export const FAL_ERRORS: VendorErrors = {
       { source: 'fal-ai/fal#1168' },
     ),
     sent(404, 'broken', { detail: "Application 'nope' not found" }),
-    sent(404, 'broken', { detail: 'Path /text-to-3d not found' }),
+    sent(404, 'broken', { detail: 'Path /other not found' }, { source: 'fal-ai/fal#100' }),
     sent(
       422,
       'caller',

@@ -58,6 +58,30 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
       sent(
         422,
         'caller',
+        {
+          detail:
+            '- input.scheduler: scheduler must be one of the following: "EulerA", "MultistepDPM-Solver"\n- input.seed: Invalid type. Expected: integer, given: null\n',
+          status: 422,
+          title: 'Input validation failed',
+          invalid_fields: [
+            {
+              type: 'enum',
+              field: 'input.scheduler',
+              description:
+                'scheduler must be one of the following: "EulerA", "MultistepDPM-Solver"',
+            },
+            {
+              type: 'invalid_type',
+              field: 'input.seed',
+              description: 'Invalid type. Expected: integer, given: null',
+            },
+          ],
+        },
+        { source: 'Lazyjimpressions/ourvidz RV51_GENERATION_FAILURE_ANALYSIS.md' },
+      ),
+      sent(
+        422,
+        'caller',
         problem(
           422,
           'Input validation failed',
@@ -82,6 +106,12 @@ export const MEDIA_ERRORS: readonly VendorErrors[] = [
     vendor: 'Runway',
     payloads: [
       sent(401, 'account', { error: 'Invalid API Key' }, { source: RUNWAY_DOCS }),
+      sent(
+        403,
+        'broken',
+        { error: 'Model variant gen3a_turbo is not available' },
+        { source: 'mhusse29/Marketing-Engine RUNWAY_TEST_RESULTS.md' },
+      ),
       sent(
         400,
         'account',

@@ -3,6 +3,9 @@ import { openai, sent, type VendorErrors } from './payload.ts';
 const filtered = { error_id: 'content_policy_violation' } as const;
 const tooLong = { error_id: 'context_length_exceeded' } as const;
 const INVALID = 'invalid_request_error';
+const DOCS = 'https://platform.kimi.ai/docs/api/errors';
+/** Only statuses and words. */
+const CODING_DOCS = 'https://www.kimi.com/code/docs/en/kimi-code/error-reference.html';
 const moonshot = (type: string, message: string) => ({ error: { message, type } });
 
 /** Errors of Moonshot and DeepSeek. */
@@ -13,7 +16,9 @@ export const MOONSHOT_ERRORS: readonly VendorErrors[] = [
       sent(401, 'account', moonshot('invalid_authentication_error', 'Invalid Authentication'), {
         source: 'continuedev/continue#10559',
       }),
-      sent(401, 'account', moonshot('incorrect_api_key_error', 'Incorrect API key provided')),
+      sent(401, 'account', moonshot('incorrect_api_key_error', 'Incorrect API key provided'), {
+        source: DOCS,
+      }),
       sent(
         403,
         'account',
@@ -53,6 +58,63 @@ export const MOONSHOT_ERRORS: readonly VendorErrors[] = [
           type: 'error',
         },
         { source: 'NanmiCoder/cc-haha#1208' },
+      ),
+      sent(
+        403,
+        'account',
+        moonshot(
+          'access_terminated_error',
+          "You've reached your weekly (7-day) usage limit. Your quota will reset when the current 7-day window ends. To continue now, purchase extra usage or upgrade your plan: https://www.kimi.com/membership/subscription?tab=quota",
+        ),
+        { source: 'openclaw/openclaw#142656' },
+      ),
+      sent(
+        403,
+        'account',
+        moonshot(
+          'access_terminated_error',
+          'Kimi For Coding is currently only available for Coding Agents such as Kimi CLI, Claude Code, Roo Code, Kilo Code, etc.',
+        ),
+        { source: 'MoonshotAI/kimi-code#414' },
+      ),
+      sent(
+        402,
+        'account',
+        moonshot(
+          '',
+          "We're unable to verify your membership benefits at this time. Please ensure your membership is active.",
+        ),
+        { source: 'MoonshotAI/kimi-code#2624' },
+      ),
+      // The limits of 5 hours and of a month.
+      ...[
+        "You've reached your usage limit for this period. Your quota will be refreshed in the next period. Upgrade to get more: https://www.kimi.com/code/console?from=limit-upgrade",
+        "You've reached kimi monthly usage limit for this billing cycle. Your quota will be refreshed in the next cycle.",
+      ].map((message) =>
+        sent(429, 'account', moonshot('rate_limit_reached_error', message), {
+          source: CODING_DOCS,
+        }),
+      ),
+      sent(
+        429,
+        'throttle',
+        moonshot(
+          'rate_limit_reached_error',
+          "We're receiving too many requests at the moment. Please wait a moment and try again.",
+        ),
+        { source: 'MoonshotAI/kimi-cli#901' },
+      ),
+      sent(
+        429,
+        'overload',
+        {
+          error: {
+            type: 'rate_limit_error',
+            message: 'The engine is currently overloaded, please try again later',
+          },
+          type: 'error',
+        },
+        { source: 'earendil-works/pi#3494' },
       ),
       sent(
         403,
@@ -140,13 +202,53 @@ export const MOONSHOT_ERRORS: readonly VendorErrors[] = [
         ),
         { ...filtered, source: 'MoonshotAI/kimi-cli#1002' },
       ),
-      sent(400, 'caller', moonshot(INVALID, 'Input token length too long'), tooLong),
+      sent(400, 'caller', moonshot(INVALID, 'Input token length too long'), {
+        ...tooLong,
+        source: DOCS,
+      }),
       sent(
         400,
         'caller',
-        moonshot(INVALID, 'Your request exceeded model token limit : 8192'),
-        tooLong,
+        moonshot('content_filter', 'The request was rejected because it was considered high risk'),
+        { ...filtered, source: DOCS },
       ),
+      sent(
+        400,
+        'caller',
+        moonshot(
+          INVALID,
+          'File size is too large, max file size is 100MB, please confirm and re-upload the file',
+        ),
+        { source: DOCS },
+      ),
+      sent(
+        400,
+        'caller',
+        moonshot(INVALID, 'File size is zero, please confirm and re-upload the file'),
+        { source: DOCS },
+      ),
+      sent(
+        400,
+        'caller',
+        moonshot(
+          INVALID,
+          'Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)',
+        ),
+        { ...tooLong, source: 'MoonshotAI/kimi-cli#2011' },
+      ),
+      sent(
+        400,
+        'caller',
+        moonshot(
+          INVALID,
+          'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2',
+        ),
+        { source: 'continuedev/continue#11600' },
+      ),
+      sent(400, 'caller', moonshot(INVALID, 'Your request exceeded model token limit : 8192'), {
+        ...tooLong,
+        source: DOCS,
+      }),
       sent(
         400,
         'caller',

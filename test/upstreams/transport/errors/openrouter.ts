@@ -137,7 +137,12 @@ export const OPENROUTER_ERRORS: VendorErrors = {
       }),
       { source: 'farion1231/cc-switch#995' },
     ),
-    sent(404, 'broken', failed(404, 'No endpoints found for a/b.')),
+    sent(404, 'broken', failed(404, 'No endpoints found for stepfun/step-3.5-flash:free.'), {
+      source: 'Alishahryar1/free-claude-code#166',
+    }),
+    sent(404, 'broken', failed(404, 'No endpoints found for this model.'), {
+      source: 'infiniflow/ragflow#2359',
+    }),
     sent(
       404,
       'unclear',

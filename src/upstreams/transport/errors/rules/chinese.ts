@@ -130,6 +130,16 @@ export const CHINESE_RULES = [
     { caller: [/input token length too long/i, /exceeded model token limit/i] },
     { error_id: 'context_length_exceeded', statuses: [400] },
   ),
+  ...rulesOf(
+    'Moonshot',
+    'www.kimi.com: Kimi Code, Error Reference',
+    {
+      account: [/^you've reached (?:your|kimi) .{0,20}\busage limit\b/i],
+      // Also with Anthropic's code of a rate limit.
+      overload: [/^the engine is currently overloaded\b/i],
+    },
+    { statuses: [403, 429] },
+  ),
   ...rulesOf('DeepSeek', 'api-docs.deepseek.com: Error Codes', {
     account: [/^insufficient balance$/i, /^authentication fails/i, /user balance is not enough/i],
     broken: [/^model not exist$/i],

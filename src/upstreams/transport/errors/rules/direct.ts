@@ -51,13 +51,24 @@ export const DIRECT_RULES = [
   ...rulesOf('ElevenLabs', 'elevenlabs.io/docs: Errors', {
     account: [
       ...['quota_exceeded', 'invalid_api_key', 'missing_permissions', 'needs_authorization'],
-      ...['detected_unusual_activity', 'only_for_creator+', 'subscription_required'],
+      'detected_unusual_activity',
     ],
-    throttle: ['too_many_concurrent_requests'],
+    throttle: ['too_many_concurrent_requests', 'concurrent_limit_exceeded'],
     overload: ['system_busy'],
-    broken: ['model_not_found', 'voice_not_found'],
-    caller: ['max_character_limit_exceeded', 'invalid_uid', 'bad_prompt'],
+    broken: ['model_not_found'],
+    // The client names the voice, which belongs to an account, and the output that needs a plan.
+    unclear: [
+      ...['voice_not_found', 'voice_does_not_exist', 'only_for_creator+', 'subscription_required'],
+      ...['output_format_not_allowed', 'watermark_not_allowed'],
+    ],
+    caller: ['max_character_limit_exceeded', 'invalid_uid'],
   }),
+  ...rulesOf(
+    'ElevenLabs',
+    'receptron/mulmocast-app#1410',
+    { caller: ['bad_prompt'] },
+    { error_id: 'content_policy_violation' },
+  ),
   ...rulesOf('Jina', 'jina.ai: API docs', {
     account: [
       /insufficient (?:account )?balance/i,

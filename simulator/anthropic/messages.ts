@@ -1,3 +1,4 @@
+import { isStandardBase64 } from '../shared/base64.ts';
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import type { PromptMeter } from '../shared/tokens.ts';
 import { ToolScript } from '../shared/tool-script.ts';
@@ -194,6 +195,9 @@ function checkSource(block: JsonObject, path: string): void {
   const field = source['type'] === 'base64' ? 'data' : source['type'] === 'url' ? 'url' : 'file_id';
   if (typeof source[field] !== 'string') {
     expected(`${path}.image.source.${source['type']}.${field}`, 'Field required');
+  }
+  if (field === 'data' && !isStandardBase64(String(source['data']))) {
+    throw invalid(`${path}.image.source.base64.data: Invalid base64 data`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { isStandardBase64 } from '../shared/base64.ts';
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import type { PromptMeter } from '../shared/tokens.ts';
 import { ToolScript } from '../shared/tool-script.ts';
@@ -110,6 +111,10 @@ function checkImage(part: JsonObject, path: string): void {
       `${path}.image_url.url`,
       'invalid_value',
     );
+  }
+  const [, data = ''] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
+  if (!isStandardBase64(data)) {
+    throw invalid(`Invalid base64 in '${path}.image_url.url'.`, `${path}.image_url.url`, null);
   }
 }
 

@@ -67,6 +67,7 @@ withPrograms([vendors], (program) => {
       'google tools': [true],
       'google chat': [true, true],
       'google word': [true],
+      'google picture': [12],
       'google image': ['image/png', true],
       'google speech': [true, true, true],
       'google error': [400, 'INVALID_ARGUMENT'],

@@ -116,6 +116,10 @@ def with_google():
     )
     word = client.models.generate_content(model=model, contents="A colour?", config=config)
     check("google word", [word.text in words])
+    # The package sends these bytes in the URL-safe alphabet.
+    picture = types.Part.from_bytes(data=b"\xfb\xef\xff" * 5, mime_type="image/png")
+    seen = client.models.generate_content(model=model, contents=[picture, PROMPT])
+    check("google picture", [seen.usage_metadata.candidates_token_count])
     with_google_media(client)
     try:
         client.models.generate_content(model="no-such-model", contents="Hello")

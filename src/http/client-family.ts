@@ -2,6 +2,8 @@ import type { ErrorFamily } from '../errors/render.ts';
 
 /** Paths that only one vendor's clients request. Their first matching pattern decides. */
 const FAMILY_PATHS: readonly [path: RegExp, family: ErrorFamily][] = [
+  [/\/publishers\/anthropic\//, 'native'],
+  [/\/publishers\//, 'gemini'],
   [/^\/(?:upload\/)?v1(?:alpha|beta)/, 'gemini'],
   [/^(?:\/v1)*\/(?:messages|complete$)/, 'native'],
 ];

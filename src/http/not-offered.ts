@@ -3,6 +3,8 @@ import { WeirError } from '../errors/weir-error.ts';
 import type { RequestContext } from './endpoint.ts';
 
 const CHAT = 'POST /v1/chat/completions, /v1/responses, /v1/messages or a Gemini model';
+const IMAGES = 'Use POST /v1/images/generations.';
+const VIDEOS = 'Use POST /v1/videos/generations and GET /v1/tasks/{id}.';
 const FILES = 'Send files inline, as Base64, in the request that uses them.';
 const BATCHES = 'POST /v1/messages/batches. It takes every chat model.';
 
@@ -12,7 +14,8 @@ const of = (resources: string) =>
 
 /**
  * Routes of vendors that Weir does not offer, and what it offers instead (the packages openai,
- * @anthropic-ai/sdk and @google/genai request them). The first match counts.
+ * @anthropic-ai/sdk and @google/genai request them, and the documents of other vendors name them).
+ * The first match counts.
  */
 const NOT_OFFERED: readonly [path: RegExp, instead: string][] = [
   [/^\/v1\/responses\/compact$/, 'Send the whole conversation to POST /v1/responses.'],
@@ -29,7 +32,7 @@ const NOT_OFFERED: readonly [path: RegExp, instead: string][] = [
     of('audio/voices|audio/voice_consents|voices'),
     'POST /v1/audio/speech takes the voices of its model.',
   ],
-  [of('videos'), 'Use POST /v1/videos/generations and GET /v1/tasks/{id}.'],
+  [of('videos'), VIDEOS],
   [of('batches|batchPredictionJobs'), `Use ${BATCHES}`],
   [of('cachedContents|caches'), 'Providers cache prompts by themselves.'],
   [of('vector_stores|embeddings'), 'Use POST /v1/embeddings and POST /v1/rerank.'],
@@ -40,6 +43,19 @@ const NOT_OFFERED: readonly [path: RegExp, instead: string][] = [
     of('fine_tuning|tuningJobs|tunedModels'),
     'GET /v1/models lists the models. None is trained here.',
   ],
+  // Amazon Bedrock, and the models of other vendors on Vertex AI.
+  [/^\/model\/.+\/(?:converse|invoke)(?:-|$)/, `Use ${CHAT}.`],
+  [/\/publishers\/[^/]+\/models\//, `Use ${CHAT}.`],
+  // ElevenLabs, MiniMax, Luma and Seedream.
+  [of('text-to-speech|t2a_v2'), 'Use POST /v1/audio/speech.'],
+  [of('speech-to-text'), 'Use POST /v1/audio/transcriptions.'],
+  [of('sound-generation'), 'Use POST /v1/audio/generations.'],
+  [/^\/v1\/music(?:_generation)?$/, 'Use POST /v1/music/generations.'],
+  [of('text/chatcompletion_v2'), `Use ${CHAT}.`],
+  [/^\/(?:v1\/image_generation|api\/v3\/images\/generations)$/, IMAGES],
+  [/^\/dream-machine\/v1\/generations\/image$/, IMAGES],
+  [/^\/(?:dream-machine\/v1|api\/v3\/contents\/generations)\//, VIDEOS],
+  [/^\/v[12]\/video_generation$/, VIDEOS],
   [of('organizations?'), 'The routes below /v1/management manage keys and the balance.'],
 ];
 

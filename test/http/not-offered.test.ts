@@ -6,8 +6,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
+import { generateText } from 'ai';
 import { Glob } from 'bun';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { failureOf } from '../support/failure-of.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -110,6 +113,54 @@ describe('a refused path names what is offered', () => {
     const response = await app.fetch(path, { method, body: '{}' });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { hint: expect.stringMatching(hint) } });
+  });
+
+  // Paths of vendors whose protocols Weir does not speak to clients: of Bedrock, ElevenLabs and Luma in
+  // their API references; of MiniMax in platform.minimax.io/docs/api-reference/text/api/openapi.json and
+  // docs.getbifrost.ai/providers/supported-providers/minimax; of ModelArk in @ai-sdk/bytedance.
+  test.each([
+    ['/model/anthropic.claude-haiku-4-5/converse', /\/v1\/messages/],
+    ['/model/arn%3Aaws%3Abedrock%2Fx/converse-stream', /\/v1\/messages/],
+    ['/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM', /\/v1\/audio\/speech/],
+    ['/v1/speech-to-text', /\/v1\/audio\/transcriptions/],
+    ['/v1/sound-generation', /\/v1\/audio\/generations/],
+    ['/v1/music', /\/v1\/music\/generations/],
+    ['/v1/text/chatcompletion_v2', /\/v1\/chat\/completions/],
+    ['/v1/t2a_v2', /\/v1\/audio\/speech/],
+    ['/v2/video_generation', /\/v1\/videos\/generations/],
+    ['/v1/image_generation', /\/v1\/images\/generations/],
+    ['/v1/music_generation', /\/v1\/music\/generations/],
+    ['/dream-machine/v1/generations', /\/v1\/videos\/generations/],
+    ['/dream-machine/v1/generations/image', /\/v1\/images\/generations/],
+    ['/api/v3/images/generations', /\/v1\/images\/generations/],
+    ['/api/v3/contents/generations/tasks', /\/v1\/videos\/generations/],
+  ])('POST %s', async (path, hint) => {
+    const response = await app.fetch(path, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining('not offered'), hint: expect.stringMatching(hint) },
+    });
+  });
+
+  test.each([
+    ['anthropic', 'claude-haiku-4-5:rawPredict', { type: 'error' }],
+    ['anthropic', 'claude-haiku-4-5:streamRawPredict', { type: 'error' }],
+    ['google', 'gemini-2.5-flash:generateContent', { error: { status: 'NOT_FOUND' } }],
+  ])('of Vertex AI, in the envelope of %s', async (publisher, model, envelope) => {
+    const path = `/v1/projects/p/locations/global/publishers/${publisher}/models/${model}`;
+    const response = await app.fetch(path, { method: 'POST', body: '{}' });
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject(envelope);
+    expect(text).toContain('/v1/messages');
+  });
+
+  // @ai-sdk/amazon-bedrock 5.0.101 requests Converse.
+  test('to the AI SDK’s package for Bedrock', async () => {
+    const bedrock = createAmazonBedrock({ baseURL: app.base_url, apiKey: 'none' });
+    const model = bedrock('anthropic.claude-haiku-4-5');
+    const failure = await failureOf(generateText({ model, prompt: 'Hello', maxRetries: 0 }));
+    expect(failure).toMatchObject({ statusCode: 404 });
+    expect((failure as unknown as { responseBody: string }).responseBody).toContain('/v1/messages');
   });
 
   // The methods of @google/genai 3.1.0 (dist/index.mjs: Models, Caches, Files).

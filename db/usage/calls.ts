@@ -116,6 +116,11 @@ export async function findCall(
   return call && { call, created: created === call ? undefined : created };
 }
 
+/** The columns of a `CallRow`: of a usage line, and of the record of a call without a charge. */
+export function callColumns(sql: Sql) {
+  return { charged: chargedColumns(sql), free: freeColumns(sql) };
+}
+
 const SHARED = `scene, model, model_vendor, channel_id, protocol, program, authenticated_us, reserved_us,
   routed_us, first_token_ms, ended_ms, detail`;
 

@@ -66,12 +66,16 @@ function isCharge(sql: Sql, filters: UsageFilters, as_of: AsOf) {
 
 function charges(sql: Sql, filters: UsageFilters, as_of: AsOf) {
   return sql`
-    select id as sort_id, id as billing_id, request_id, key_id, at, created_at as settled_at, outcome,
-      scene, model, model_vendor, access_channel, protocol, program, null::text as task_id,
-      input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
-      audio_tokens, estimated, charged_nano_usd, overrun_nano_usd, 0::int8 as held_nano_usd,
-      first_token_ms, ended_ms, detail
-    from usage_line where ${isCharge(sql, filters, as_of)}`;
+    select ${chargeColumns(sql)} from usage_line where ${isCharge(sql, filters, as_of)}`;
+}
+
+/** The columns of a `UsageRow` of a charge. */
+export function chargeColumns(sql: Sql) {
+  return sql`
+    id as sort_id, id as billing_id, request_id, key_id, at, created_at as settled_at, outcome, scene,
+    model, model_vendor, access_channel, protocol, program, null::text as task_id, input_tokens,
+    cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens, estimated,
+    charged_nano_usd, overrun_nano_usd, 0::int8 as held_nano_usd, first_token_ms, ended_ms, detail`;
 }
 
 /**

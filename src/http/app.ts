@@ -70,6 +70,10 @@ export interface AppDeps
   responses?: ResponsesDeps['responses'];
   /** The database of usage, for statements that are written by hand. */
   usage: UsageDeps['usage'];
+  /** The calls that run on all replicas. */
+  running: UsageDeps['running'];
+  /** What happens in each organization. */
+  feed: UsageDeps['feed'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
   generation?: GenerationRouteDeps['generation'];
   /** Message batches. Missing if this process serves no batches. */

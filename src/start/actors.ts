@@ -24,6 +24,8 @@ import { Inference } from '../inference/inference.ts';
 import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
 import { CallRecords } from '../inference/records/call-records.ts';
+import { RunningCalls } from '../inference/records/running-calls.ts';
+import { UsageFeed } from '../inference/records/usage-feed.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { announceOver, subscribeActors } from './announcements.ts';
@@ -152,6 +154,10 @@ export async function startActors(
   });
   const background = databases.background.sql;
   const records = new CallRecords({ sql: background, clock: systemClock, onError });
+  const runningCalls = new RunningCalls({
+    ...{ bus, running: records.running, clock: systemClock, ids: systemIdSource },
+    replica_id: () => replica.id,
+  });
   const secrets = new WebhookSecrets(background, generation.webhook_key);
   const webhooks = webhookKind({
     sql: background,
@@ -232,6 +238,8 @@ export async function startActors(
     ranking: () => ranking.latest,
     inference,
     records,
+    runningCalls,
+    feed: new UsageFeed({ sql: databases.requests.sql, clock: systemClock, onError }),
     tasks: durable.tasks,
     batches: new Batches({
       sql: databases.requests.sql,
@@ -343,6 +351,7 @@ export async function startActors(
       await ranking.stop();
       await prober.stop();
       batchWorker.stop();
+      runningCalls.stop();
       await records.stop();
       stopSums();
       await durable.stop();

@@ -104,6 +104,8 @@ export async function startWeir(
       repeats: () => repeats,
       responses: () => databases.requests.sql,
       usage: () => databases.requests.sql,
+      running: () => actors.runningCalls,
+      feed: () => actors.feed,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
       public_url: generation.ports.public_url,
@@ -115,7 +117,10 @@ export async function startWeir(
     const server = listen(app, environment.PORT);
     stopSteps.unshift(() => drain(server, repeats));
     // Event streams may last an hour, so the drain does not wait for them. Their clients resume.
-    stopSteps.unshift(() => actors.tasks.watches.stop());
+    stopSteps.unshift(() => {
+      actors.tasks.watches.stop();
+      actors.feed.stop();
+    });
     return {
       base_url: `http://localhost:${server.port}`,
       first_run,

@@ -109,6 +109,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     rateLimit: new RateLimit(() => options.roles ?? plenty, redis),
     catalogue: () => catalogue,
     usage: () => pool.sql,
+    feed: () => ({ open: () => Promise.resolve(undefined) }),
+    running: () => ({
+      list: async () => ({
+        ...{ calls: [], total: 0, held_nano_usd: 0, replicas: 1, silent_replicas: 0 },
+      }),
+    }),
     inference: () => ({
       run: async (call) => {
         test_app.calls.push(call);

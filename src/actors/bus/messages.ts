@@ -28,6 +28,41 @@ const SCHEMAS = {
     rest_ms: Type.Optional(Type.Number()),
     reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   }),
+  /**
+   * A replica asks the others for the calls that they run: of one organization, or of all if
+   * `organization_id` is null.
+   */
+  calls_asked: Type.Object({
+    ask: Type.String(),
+    replica: Type.String(),
+    organization_id: Type.Union([Type.String(), Type.Null()]),
+  }),
+  /** A part of the answer of one replica. The sums are in its last part. */
+  calls: Type.Object({
+    ask: Type.String(),
+    replica: Type.String(),
+    is_last: Type.Boolean(),
+    total: Type.Integer({ minimum: 0 }),
+    held_nano_usd: Type.Integer({ minimum: 0 }),
+    calls: Type.Array(
+      Type.Object({
+        request_id: Type.String(),
+        api_key_id: Type.String(),
+        organization_id: Type.String(),
+        stage: Type.String(),
+        age_ms: Type.Number(),
+        protocol: Type.String(),
+        program: Type.String(),
+        scene: Type.String(),
+        model: Type.String(),
+        stream: Type.Boolean(),
+        held_nano_usd: Type.Integer(),
+        tokens_so_far: Type.Number(),
+        channel_id: Type.String(),
+        replica_id: Type.String(),
+      }),
+    ),
+  }),
   /** The row of the API key changed. */
   key: Type.Object({ key_id: Type.String() }),
   /**

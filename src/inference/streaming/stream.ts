@@ -165,6 +165,8 @@ export class StreamRun {
       if (final || this.held !== '') this.held += text;
       else ready += text;
     }
+    const { record } = this.deps.call;
+    if (record) record.tokens_so_far = this.produced_tokens;
     if (this.held !== '' && !this.hasSent) this.unsent = ready;
     else if (ready !== '' && !this.hasClientLeft) return this.write(client, ready);
     return undefined;
@@ -193,6 +195,7 @@ export class StreamRun {
       wait_ms: EXTENSION_WAIT_MS,
       signal: this.deps.open.stop,
     });
+    if (this.deps.call.record) this.deps.call.record.held_nano_usd = reservation.amount;
     if (extra >= budget.maxChargeForOutput(more)) {
       this.covered_tokens += more;
       return true;

@@ -55,20 +55,26 @@ async function billing(
   const as_of = await asOf(query, sql);
   const rows = await breakDown(sql, filters, as_of);
   const [total] = rows.filter(({ group }) => group === null);
-  const groups = BREAKDOWN_GROUPS.map((group) => [
-    MEMBER[group],
-    rows.flatMap((row) => (row.group === group ? [{ name: row.name, ...sumsOf(row) }] : [])),
-  ]);
   return json({
     object: 'billing',
     currency: 'USD',
     total: total ? sumsOf(total) : null,
-    ...Object.fromEntries(groups),
+    ...groupsOf(rows),
     as_of: writeAsOf(as_of),
   });
 }
 
-function sumsOf(row: BreakdownRow): object {
+/** Returns the sums by each group, as members of an answer. */
+export function groupsOf(rows: readonly BreakdownRow[]): object {
+  const groups = BREAKDOWN_GROUPS.map((group) => [
+    MEMBER[group],
+    rows.flatMap((row) => (row.group === group ? [{ name: row.name, ...sumsOf(row) }] : [])),
+  ]);
+  return Object.fromEntries(groups);
+}
+
+/** Returns the sums of a row, with money in USD. */
+export function sumsOf(row: BreakdownRow): object {
   return {
     amount: usd(row.charged_nano_usd),
     list_price: usd(row.charged_nano_usd + row.overrun_nano_usd),

@@ -6,6 +6,8 @@ import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import { requestIdOf, withoutDashes } from '../../../errors/request-id.ts';
 import { validator } from '../../../errors/validate.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
+import type { RunningCalls } from '../../../inference/records/running-calls.ts';
+import type { UsageFeed } from '../../../inference/records/usage-feed.ts';
 import { usd } from '../../../json/usd.ts';
 import { type Handler, json, type RequestContext } from '../../endpoint.ts';
 import { admitManager, type ManagementDeps } from '../keys.ts';
@@ -15,6 +17,10 @@ import { asOf, FILTERS, filtersOf, PAGE, placeOf, queryOf, querySchema } from '.
 export interface UsageDeps extends ManagementDeps {
   /** The database, for statements that are written by hand. */
   readonly usage: () => Sql;
+  /** The calls that run on all replicas. */
+  readonly running: () => Pick<RunningCalls, 'list'>;
+  /** What happens in each organization. */
+  readonly feed: () => Pick<UsageFeed, 'open'>;
 }
 
 const validate = validator(querySchema({ ...FILTERS, ...PAGE }));
@@ -86,7 +92,7 @@ async function listUsage(
  * Returns a line as clients see it. The spec shows only `request_id` and `billing_transaction_id`,
  * which is present once the line is settled. Amounts are in USD, exact to one nano-USD.
  */
-function lineRecord(row: UsageRow, catalogue: Catalogue): object {
+export function lineRecord(row: UsageRow, catalogue: Catalogue): object {
   const { billing_id, detail, task_id } = row;
   const list_nano_usd = row.charged_nano_usd + row.overrun_nano_usd;
   return {

@@ -1,0 +1,109 @@
+import { parseAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
+import { WeirError } from '../../../errors/weir-error.ts';
+import type { FedChange, FeedStream } from '../../../inference/records/usage-feed.ts';
+import { usd } from '../../../json/usd.ts';
+import type { Handler } from '../../endpoint.ts';
+import { admitManager } from '../keys.ts';
+import { callView } from './call-view.ts';
+import type { UsageDeps } from './lines.ts';
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Without this header, nginx sends no event to the client before its buffer is full.
+  'x-accel-buffering': 'no',
+};
+const HEARTBEAT_MS = 15_000;
+/** A connection whose client read nothing for this long is closed. */
+const STALLED_AFTER_S = 60;
+/** A stream ends after this time. Its client resumes, e.g. on another replica. */
+const MAX_STREAM_MS = 60 * 60 * 1_000;
+/** A client that was away for longer reads the lists again. */
+const MAX_AWAY_MS = 10 * 60 * 1_000;
+
+/**
+ * `GET /v1/management/events`: what happens in the organization, as server-sent events. `usage`
+ * counts the calls that were recorded since the last event and names the newest; `tasks` names the
+ * tasks that were created or that ended. The header `Last-Event-ID` resumes a stream. If the client
+ * was away for more than ten minutes, the first event is `reset`.
+ */
+export function streamUsageEvents(deps: UsageDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await admitManager(deps, context);
+    const { request, server } = context;
+    const last = request.headers.get('last-event-id') ?? '';
+    const since = last === '' ? undefined : parseAsOf(last);
+    if (last !== '' && !since) {
+      throw new WeirError('invalid_request', 'Last-Event-ID is not the id of an event.', {
+        param: 'Last-Event-ID',
+        hint: 'Send the id of the last event of this stream, or leave the header out.',
+      });
+    }
+    const isLate = since !== undefined && Date.now() - since.at.getTime() > MAX_AWAY_MS;
+    const stream = await deps.feed().open(organization_id, isLate ? undefined : since);
+    if (!stream) {
+      const message = 'Too many event streams are open.';
+      throw new WeirError('service_unavailable', message, { retry_after: 10 });
+    }
+    const body = new ReadableStream<string>({
+      type: 'direct',
+      pull: (client) =>
+        pump(client, stream, isLate, async () => {
+          await deps.authentication.requireManager(context);
+          server?.timeout(request, STALLED_AFTER_S);
+        }),
+      cancel: () => stream.close(),
+    });
+    server?.timeout(request, STALLED_AFTER_S);
+    return new Response(body, { headers: HEADERS });
+  };
+}
+
+async function pump(
+  client: Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>,
+  stream: FeedStream,
+  isLate: boolean,
+  keepOpen: () => Promise<void>,
+): Promise<void> {
+  const ends_at_ms = performance.now() + MAX_STREAM_MS;
+  try {
+    client.write(isLate ? 'event: reset\ndata: {}\n\n' : ': open\n\n');
+    client.flush();
+    while (performance.now() < ends_at_ms) {
+      const change = await stream.next(HEARTBEAT_MS);
+      if (change === null) break;
+      // The token may have been revoked since the last event.
+      await keepOpen();
+      const written = client.write(change ? textOf(change) : ': keep-alive\n\n');
+      const sent = client.flush();
+      await written;
+      await sent;
+    }
+  } catch {
+    // The stream ends. If the client resumes, it gets the error.
+  }
+  stream.close();
+  client.end();
+}
+
+/** Returns the events of a change. Only the last one has an id, so a change is resumed whole. */
+function textOf({ as_of, counts, latest, tasks }: FedChange): string {
+  const events: string[] = [];
+  if (tasks.length > 0) {
+    const data = tasks.map(({ id, status, model, scene }) => ({ id, status, model, scene }));
+    events.push(`event: tasks\ndata: ${JSON.stringify({ tasks: data })}\n\n`);
+  }
+  if (counts.length > 0) {
+    const data = {
+      calls: counts.reduce((sum, { calls }) => sum + calls, 0),
+      amount: usd(counts.reduce((sum, { charged_nano_usd }) => sum + charged_nano_usd, 0)),
+      by_api_key: counts.map(({ key_id, outcome, calls, charged_nano_usd }) => ({
+        ...{ api_key_id: key_id, outcome, calls, amount: usd(charged_nano_usd) },
+      })),
+      latest: latest.map(callView),
+    };
+    events.push(`event: usage\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+  const last = events.pop() ?? '';
+  return `${events.join('')}id: ${writeAsOf(as_of)}\n${last}`;
+}

@@ -7,7 +7,7 @@ import { type CallRow, callColumns } from './calls.ts';
 const MAX_NAMED = 20;
 
 /** Calls that were recorded between two committed states. Amounts are in nano-USD. */
-export interface CallCount {
+interface CallCount {
   readonly key_id: string;
   readonly outcome: string;
   readonly calls: number;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { WeirError } from '../../src/errors/weir-error.ts';
-import { STALLED_AFTER_S, TaskEventStream } from '../../src/http/tasks/event-stream.ts';
+import { STALLED_AFTER_S } from '../../src/http/event-stream.ts';
+import { TaskEventStream } from '../../src/http/tasks/event-stream.ts';
 import type { TaskUpdate, TaskView } from '../../src/inference/tasks/port.ts';
 
 describe('the body of an event stream', () => {

@@ -1,15 +1,8 @@
 import type { TaskUpdate, TaskView, TaskWatch } from '../../inference/tasks/port.ts';
+import { MAX_STREAM_MS, STREAM_HEARTBEAT_MS } from '../event-stream.ts';
 import { taskRecord } from './answer.ts';
 
-/**
- * While a stream has no event, it sends a comment at this interval, so that proxies keep it open.
- */
-const STREAM_HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ': keep-alive\n\n';
-/** A connection whose client read nothing for this long is closed. */
-export const STALLED_AFTER_S = 60;
-/** A stream ends after this time. Its client resumes, e.g. on a replica with fewer streams. */
-const MAX_STREAM_MS = 60 * 60 * 1_000;
 
 /** The writer of the response body. */
 type StreamClient = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;

@@ -1,17 +1,12 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { taskNotFound } from '../../inference/tasks/task-watches.ts';
 import type { Handler } from '../endpoint.ts';
+import { EVENT_STREAM_HEADERS, STALLED_AFTER_S } from '../event-stream.ts';
 import { createLink } from './answer.ts';
-import { STALLED_AFTER_S, TaskEventStream } from './event-stream.ts';
+import { TaskEventStream } from './event-stream.ts';
 import type { GenerationRouteDeps } from './ports.ts';
 import { findTask } from './route.ts';
 
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  // Without this header, nginx sends no event to the client before its buffer is full.
-  'x-accel-buffering': 'no',
-};
 /** The number of an event, which is the field `id` of each server-sent event. */
 const EVENT_ID = /^[1-9]\d{0,14}$/;
 
@@ -31,7 +26,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
     if (!view) throw taskNotFound();
     const { signal } = request;
     const known_seq = readKnownSeq(request);
-    if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+    if (request.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS });
     const known = known_seq === undefined ? {} : { known_seq };
     const link = createLink(request, ports);
     const watch = await ports.tasks.watch({ id: view.id, key, signal, ...known });
@@ -45,7 +40,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
       requireKey: () => deps.authentication.requireKey(context, false),
       keepOpen: () => server?.timeout(request, STALLED_AFTER_S),
     });
-    return new Response(stream.body(), { headers: HEADERS });
+    return new Response(stream.body(), { headers: EVENT_STREAM_HEADERS });
   };
 }
 

@@ -3,21 +3,16 @@ import { WeirError } from '../../../errors/weir-error.ts';
 import type { FedChange, FeedStream } from '../../../inference/records/usage-feed.ts';
 import { usd } from '../../../json/usd.ts';
 import type { Handler } from '../../endpoint.ts';
+import {
+  EVENT_STREAM_HEADERS,
+  MAX_STREAM_MS,
+  STALLED_AFTER_S,
+  STREAM_HEARTBEAT_MS,
+} from '../../event-stream.ts';
 import { admitManager } from '../keys.ts';
 import { callView } from './call-view.ts';
 import type { UsageDeps } from './lines.ts';
 
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  // Without this header, nginx sends no event to the client before its buffer is full.
-  'x-accel-buffering': 'no',
-};
-const HEARTBEAT_MS = 15_000;
-/** A connection whose client read nothing for this long is closed. */
-const STALLED_AFTER_S = 60;
-/** A stream ends after this time. Its client resumes, e.g. on another replica. */
-const MAX_STREAM_MS = 60 * 60 * 1_000;
 /** A client that was away for longer reads the lists again. */
 const MAX_AWAY_MS = 10 * 60 * 1_000;
 
@@ -55,7 +50,7 @@ export function streamUsageEvents(deps: UsageDeps): Handler {
       cancel: () => stream.close(),
     });
     server?.timeout(request, STALLED_AFTER_S);
-    return new Response(body, { headers: HEADERS });
+    return new Response(body, { headers: EVENT_STREAM_HEADERS });
   };
 }
 
@@ -70,7 +65,7 @@ async function pump(
     client.write(isLate ? 'event: reset\ndata: {}\n\n' : ': open\n\n');
     client.flush();
     while (performance.now() < ends_at_ms) {
-      const change = await stream.next(HEARTBEAT_MS);
+      const change = await stream.next(STREAM_HEARTBEAT_MS);
       if (change === null) break;
       // The token may have been revoked since the last event.
       await keepOpen();

@@ -28,6 +28,9 @@ const STOPS: Record<string, StopReason> = {
   tool_calls: 'calls',
   function_call: 'calls',
   content_filter: 'filter',
+  // The vendor broke the answer off: Mistral's context is full, or it failed (mistralai/platform-docs-public:
+  // ChatCompletionChoice); DeepSeek had no capacity (api-docs.deepseek.com: Create chat completion).
+  ...{ model_length: 'length', error: 'length', insufficient_system_resource: 'length' },
 };
 const REASONS: Record<StopReason, string> = {
   end: 'stop',

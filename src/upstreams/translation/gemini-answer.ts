@@ -27,7 +27,10 @@ const FILTER_REASONS = [
   'BLOCKLIST',
   'PROHIBITED_CONTENT',
   'SPII',
+  'LANGUAGE',
   'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
 ];
 /** The model tried to call a tool, and nothing of the call is in the answer. */
 const BROKEN_CALL_REASONS = [

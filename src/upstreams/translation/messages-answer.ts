@@ -118,18 +118,26 @@ function writeBlock(part: AssistantPart): object[] {
 /** Reads the events of a streamed message. */
 export class MessagesReader implements StreamReader {
   private usage: AnswerUsage | null = null;
+  /** True inside a block that other protocols do not have, e.g. a web search of the provider. */
+  private isSkipping = false;
 
   read(event: ReadonlyJsonObject | null): NeutralEvent[] {
     if (!event) return [];
     switch (event['type']) {
       case 'message_start':
         return [{ type: 'start' }, ...this.readUsage(event['message'])];
-      case 'content_block_start':
-        return isObject(event['content_block']) ? openEvents(event['content_block']) : [];
+      case 'content_block_start': {
+        const { content_block: block } = event;
+        this.isSkipping = !isObject(block) || !OPENED_BLOCKS.includes(String(block['type']));
+        return isObject(block) ? openEvents(block) : [];
+      }
       case 'content_block_delta':
-        return isObject(event['delta']) ? deltaEvents(event['delta']) : [];
-      case 'content_block_stop':
-        return [{ type: 'close' }];
+        return isObject(event['delta']) && !this.isSkipping ? deltaEvents(event['delta']) : [];
+      case 'content_block_stop': {
+        const wasSkipping = this.isSkipping;
+        this.isSkipping = false;
+        return wasSkipping ? [] : [{ type: 'close' }];
+      }
       case 'message_delta': {
         const delta = event['delta'];
         const stop =
@@ -150,6 +158,8 @@ export class MessagesReader implements StreamReader {
     return this.usage ? [{ type: 'usage', usage: this.usage }] : [];
   }
 }
+
+const OPENED_BLOCKS = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
 
 function openEvents(block: ReadonlyJsonObject): NeutralEvent[] {
   const text = (value: unknown): NeutralEvent[] =>

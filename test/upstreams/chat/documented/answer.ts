@@ -9,6 +9,8 @@ interface Billed {
   readonly written?: number;
   /** With the tokens of the reasoning. */
   readonly output: number;
+  /** Web searches that the provider ran. */
+  readonly searches?: number;
 }
 
 export interface Meaning {

@@ -18,12 +18,19 @@ import type { ChatAnswer } from './answer.ts';
 import { CLAUDE_ANSWERS } from './claude.ts';
 import { CLIENTS } from './clients.ts';
 import { COMPATIBLE_ANSWERS } from './compatible.ts';
+import { RARE_ANSWERS } from './ends.ts';
 import { GOOGLE_ANSWERS } from './google.ts';
 import { RESPONSES_ANSWERS } from './responses.ts';
 
 setDefaultTimeout(120_000);
 
-const ANSWERS = [...COMPATIBLE_ANSWERS, ...CLAUDE_ANSWERS, ...GOOGLE_ANSWERS, ...RESPONSES_ANSWERS];
+const ANSWERS = [
+  ...COMPATIBLE_ANSWERS,
+  ...CLAUDE_ANSWERS,
+  ...GOOGLE_ANSWERS,
+  ...RESPONSES_ANSWERS,
+  ...RARE_ANSWERS,
+];
 const isChat = (name: string) => CHAT_PROTOCOLS.some((each) => each === name);
 const nameOf = (at: number) => `documented-${at}`;
 
@@ -52,6 +59,7 @@ const provider = Bun.serve({
 
 /** USD per million tokens. */
 const PRICE = { input: 1, cached: 0.1, written: 1.25, output: 10 };
+const USD_PER_SEARCH = 0.01;
 
 function configuration(): string {
   const channels = ANSWERS.map(({ protocol, dialect }, at) => ({
@@ -67,6 +75,7 @@ function configuration(): string {
       cached_input_usd_per_mtok: PRICE.cached,
       cache_write_usd_per_mtok: PRICE.written,
       output_usd_per_mtok: PRICE.output,
+      usd_per_web_search: USD_PER_SEARCH,
     },
   }));
   return JSON.stringify({ channels, models });
@@ -113,6 +122,7 @@ describe('every client gets what a documented answer means, and pays for it', ()
         cached = 0,
         written = 0,
         output,
+        searches = 0,
       } = streamed && stream_billed ? stream_billed : means.billed;
       const tokens = { input: input + cached + written, cached, output };
       // A client of the provider's own protocol reads through Weir what it reads without Weir.
@@ -128,7 +138,7 @@ describe('every client gets what a documented answer means, and pays for it', ()
         cached * PRICE.cached +
         written * PRICE.written +
         output * PRICE.output;
-      charges.push(Math.round(nano_usd * 1_000));
+      charges.push(Math.round(nano_usd * 1_000 + searches * USD_PER_SEARCH * 1e9));
     }
     expect(seen).toEqual(expected);
     const lines = await database.sql`

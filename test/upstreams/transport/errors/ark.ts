@@ -3,6 +3,8 @@ import { type ErrorPayload, sent, type VendorErrors } from './payload.ts';
 
 const filtered = { error_id: 'content_policy_violation' } as const;
 const COMMON = 'https://www.volcengine.com/docs/82379/1299023';
+/** Failures of tasks that users saw. Their statuses are not shown. */
+const TASKS = 'lyf-yulu/ai-generation-portable-apps tests/test_seedance_task_error_surfaced.py';
 const ALL = 'https://www.volcengine.com/docs/82379/1099476';
 
 const ark = (
@@ -155,6 +157,55 @@ export const ARK_ERRORS: VendorErrors = {
       'InputImageRiskDetection',
       'The request could not be processed because the input image includes sensitive content that violates ContentSecurityDetection.ARKRequest ID:1;CSDRequestId:1;Label:1;SubLabel:1',
       { ...filtered, source: ALL },
+    ),
+    ark(
+      400,
+      'caller',
+      'InvalidParameter.TaskTypeConstraint',
+      'The parameter `content[1].video_url` specified in the request is not valid. Seedance identified your task as video editing based on your prompt. For this task type, the output ratio and duration follow the input video selected by the model for editing, and the video selected must satisfy the duration requirement of 4 to 30 seconds. Issues: [0] `content[1].video_url` is 2.8 seconds.',
+      { source: TASKS },
+    ),
+    ark(
+      400,
+      'caller',
+      'InvalidParameter',
+      'The parameter `content[2].image_url.url` specified in the request is not valid: the specified asset is not an image.',
+      { source: TASKS },
+    ),
+    ark(
+      400,
+      'caller',
+      'InvalidParameter',
+      'The parameter `content[6]` specified in the request is not valid: the parameter video duration (seconds) specified in the request must be less than or equal to 15.2 for model doubao-seedance-2-0 in r2v.',
+      { source: TASKS },
+    ),
+    ark(
+      400,
+      'caller',
+      'InvalidParameter',
+      'The parameter `content[1].image_url.url` specified in the request is not valid: The specified asset asset-20260807113001-86tdg is not found.',
+      { source: TASKS },
+    ),
+    ark(
+      400,
+      'caller',
+      'OutputVideoSensitiveContentDetected.PolicyViolation',
+      'The request failed because the output video may be related to copyright restrictions.',
+      { ...filtered, source: TASKS },
+    ),
+    ark(
+      400,
+      'caller',
+      'InputImageSensitiveContentDetected.PolicyViolation',
+      "The request failed because the input image 'content[4]' may be related to copyright restrictions.",
+      { ...filtered, source: TASKS },
+    ),
+    ark(
+      400,
+      'caller',
+      'OutputAudioSensitiveContentDetected',
+      'The request failed because the output audio may contain sensitive information. Request id: 1',
+      { ...filtered, source: 'Comfy-Org/ComfyUI#13883' },
     ),
     ...[
       'SensitiveContentDetected',

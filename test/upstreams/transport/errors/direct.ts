@@ -150,7 +150,7 @@ export const DIRECT_ERRORS: readonly VendorErrors[] = [
         elevenLabs('system_busy', 'The system is experiencing heavy traffic, please try again.'),
         { source: ELEVENLABS_429 },
       ),
-      // The client names the voice. Voices belong to accounts.
+      // The client names the voice, but not in the body of its request.
       sent(
         400,
         'unclear',

@@ -139,6 +139,22 @@ export const HOST_ERRORS: readonly VendorErrors[] = [
     ],
   },
   {
+    vendor: 'Xiaomi MiMo',
+    payloads: [
+      sent(
+        400,
+        'caller',
+        openai(
+          'Moderation Block',
+          'content_filter',
+          '421',
+          'The request was rejected because it was considered high risk',
+        ),
+        { error_id: 'content_policy_violation', source: 'XiaomiMiMo/MiMo-V2-Flash#18' },
+      ),
+    ],
+  },
+  {
     vendor: 'ModelScope',
     payloads: [
       sent(

@@ -170,9 +170,10 @@ export const OPENROUTER_ERRORS: VendorErrors = {
       'caller',
       raw(
         400,
-        '{"error":{"type":"invalid_request_error","code":"invalid_request_error","message":"Model supports at most 1 image per prompt."}}',
+        '{"error":{"type":"invalid_request_error","code":"invalid_request_error","message":"Model \'moonshotai/kimi-k2.6\' supports at most 1 image per prompt.","request_id":"req_1"}}',
         'Crucible',
       ),
+      { source: 'diegosouzapw/OmniRoute#3044' },
     ),
     sent(
       400,
@@ -201,7 +202,13 @@ export const OPENROUTER_ERRORS: VendorErrors = {
     sent(
       429,
       'throttle',
-      raw(429, 'z-ai/glm-5.3-flash is temporarily rate-limited upstream.', 'BaseTen'),
+      failed(429, 'Provider returned error', {
+        raw: 'z-ai/glm-5.3-flash is temporarily rate-limited upstream. Please retry shortly, or add your own key to accumulate your rate limits: ...',
+        provider_name: 'BaseTen',
+        limit_source: 'upstream_provider_shared_pool',
+        remedy_hint: 'Retry shortly, add your own provider key, or route to another provider',
+      }),
+      { source: 'open-webui/computer#293' },
     ),
     sent(
       429,
@@ -235,6 +242,47 @@ export const OPENROUTER_ERRORS: VendorErrors = {
       },
     ),
     sent(502, 'broken', failed(502, 'Provider returned error')),
+    sent(
+      502,
+      'broken',
+      failed(502, 'Network connection lost.', { error_type: 'provider_unavailable' }),
+      { source: 'anomalyco/opencode#22448' },
+    ),
+    sent(
+      502,
+      'broken',
+      failed(
+        502,
+        'Upstream error from AtlasCloud: Unexpected token 173781 while expecting start token 200006',
+        {
+          raw: {
+            object: 'error',
+            message: 'Unexpected token 173781 while expecting start token 200006',
+            type: 'BadRequestError',
+            param: null,
+            code: 400,
+          },
+          provider_name: 'AtlasCloud',
+        },
+      ),
+      { source: 'cline/cline#5449' },
+    ),
+    sent(
+      503,
+      'overload',
+      failed(503, 'Provider returned error', {
+        raw: {
+          error: {
+            type: 'Service Unavailable',
+            code: 'no_available_workers',
+            message: 'No available workers (all circuits open or unhealthy)',
+          },
+        },
+        provider_name: 'Morph',
+        is_byok: false,
+      }),
+      { source: 'truefoundry/models#868' },
+    ),
     sent(503, 'overload', failed(503, 'No instances available (yet) for this model.')),
     sent(408, 'broken', failed(408, 'Request timed out')),
   ],

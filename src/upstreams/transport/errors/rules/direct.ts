@@ -56,9 +56,9 @@ export const DIRECT_RULES = [
     throttle: ['too_many_concurrent_requests', 'concurrent_limit_exceeded'],
     overload: ['system_busy'],
     broken: ['model_not_found'],
-    // The client names the voice, which belongs to an account, and the output that needs a plan.
+    // The client asks for an output that the plan lacks.
     unclear: [
-      ...['voice_not_found', 'voice_does_not_exist', 'only_for_creator+', 'subscription_required'],
+      ...['only_for_creator+', 'subscription_required'],
       ...['output_format_not_allowed', 'watermark_not_allowed'],
     ],
     caller: ['max_character_limit_exceeded', 'invalid_uid'],

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { AbilitiesSchema } from './abilities.ts';
 import { FAMILIES } from './families.ts';
 import { VIDEO_OPERATIONS } from './inputs.ts';
+import { GRANULARITIES, TRANSCRIPT_FORMATS } from './transcripts.ts';
 
 /** Categories of the spec (Resources, Model object). */
 export const CATEGORIES = [
@@ -104,6 +105,25 @@ const OffersSchema = Type.Object(
     without: Type.Optional(names()),
     /** The values of `stream_format` that a speech model takes. */
     stream_formats: Type.Optional(names()),
+    /** The formats of a transcript that a client can have. Without `verbose_json`, it has no times. */
+    transcript_formats: Type.Optional(
+      Type.Array(Type.Union(TRANSCRIPT_FORMATS.map((each) => Type.Literal(each))), { minItems: 1 }),
+    ),
+    /** The parts of a transcript that can have times; an empty list: none. */
+    timestamp_granularities: Type.Optional(
+      Type.Array(Type.Union(GRANULARITIES.map((each) => Type.Literal(each)))),
+    ),
+    /** False if the model cannot translate speech into English. */
+    translates_speech: Type.Optional(Type.Boolean()),
+    transcript_provenance: Type.Optional(
+      Type.Object(
+        {
+          source: Type.String({ description: 'Never shown to clients: who says so.' }),
+          date: Type.String({ description: 'Never shown to clients: when it was read.' }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     /** The most images of one request. */
     max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     /** The most input images of one request. */

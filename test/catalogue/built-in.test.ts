@@ -27,6 +27,12 @@ function longPrice(price: unknown): { start: number; price: number } | undefined
   return (price as { tiers: { start: number; price: number }[] }).tiers[0];
 }
 
+/** USD of a second of fluent speech: ten tokens of audio, and the tokens of 2.5 words. */
+function usdOfSpeech(list: Readonly<Record<string, number | undefined>>): number {
+  const [audio = Number.NaN, output = Number.NaN] = [list['input_audio_mtok'], list['output_mtok']];
+  return (10 * audio + 2.5 * (4 / 3) * output) / 1e6;
+}
+
 describe('the models of direct calls', () => {
   // The price list has no prices per character or search. For such models only the source is
   // checked.
@@ -41,6 +47,10 @@ describe('the models of direct calls', () => {
     const { input_usd_per_mtok, usd_per_second } = model.price;
     if (input_usd_per_mtok !== undefined)
       expect(input_usd_per_mtok).toBe(list['input_mtok'] as number);
+    else if (model.id.endsWith('-transcribe'))
+      expect({ id: model.id, ratio: (usd_per_second ?? 0) / usdOfSpeech(list) }).toEqual({
+        ...{ id: model.id, ratio: expect.closeTo(1.07, 1) },
+      });
     else
       expect((usd_per_second ?? 0) * 3_600).toBeCloseTo(
         (list['input_audio_hours'] ?? list['audio_hours']) as number,

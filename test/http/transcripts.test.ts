@@ -3,6 +3,7 @@
  * those of openai 6 (resources/audio/transcriptions.d.ts), and of the issue threads that a test names.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createOpenAI } from '@ai-sdk/openai';
 import OpenAI, { APIError } from 'openai';
 import { failureOf } from '../support/failure-of.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
@@ -55,13 +56,14 @@ beforeAll(async () => {
     ...{ id, category: 'stt', family: 'whisper', owned_by: 'openai' },
     price: { usd_per_second: 0.0001 },
   });
-  const ids = ['gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'no-usage', 'echo'];
+  const known = ['gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'whisper-1'];
+  const ids = ['voxtral', 'no-usage', 'echo'];
   weir = await startWeir({
     config: JSON.stringify({
       channels: [
         {
           ...{ id: 'main', protocol: 'openai', base_url: upstream.url, api_key: 'none' },
-          models: Object.fromEntries([...ids, 'whisper-1'].map((id) => [id, id])),
+          models: Object.fromEntries([...ids, ...known].map((id) => [id, id])),
         },
       ],
       models: ids.map(model),
@@ -110,27 +112,29 @@ describe('usage', () => {
 
 describe('a model that knows only json', () => {
   test('is asked for json after it refused verbose_json, and later at once', async () => {
-    await create('gpt-4o-mini-transcribe');
+    await create('voxtral');
     expect(formats()).toEqual(['verbose_json', 'json']);
-    const text = await create('gpt-4o-mini-transcribe', { response_format: 'text' });
+    const text = await create('voxtral', { response_format: 'text' });
     expect(text as unknown).toBe('Imagine the wildest idea\n');
     expect(formats()).toEqual(['json']);
   });
 
-  test('refuses formats with times, by the name of the client’s parameter', async () => {
-    for (const response_format of ['verbose_json', 'srt', 'vtt']) {
-      const failure = await failureOf(create('gpt-4o-transcribe', { response_format }));
-      expect(failure).toBeInstanceOf(APIError);
-      expect(failure).toMatchObject({ status: 400, param: 'response_format' });
-      expect((failure as APIError).message).toContain('json or text');
-    }
-    const failure = await failureOf(
-      create('gpt-4o-transcribe', {
-        ...{ response_format: 'verbose_json', timestamp_granularities: ['word'] },
-      }),
-    );
-    expect(failure).toMatchObject({ status: 400, param: 'timestamp_granularities[]' });
-  });
+  test.each(['gpt-4o-transcribe', 'voxtral'])(
+    '%s refuses formats with times by name',
+    async (id) => {
+      await create(id);
+      for (const response_format of ['verbose_json', 'srt', 'vtt']) {
+        const failure = await failureOf(create(id, { response_format }));
+        expect(failure).toBeInstanceOf(APIError);
+        expect(failure).toMatchObject({ status: 400, param: 'response_format' });
+        expect((failure as APIError).message).toContain('json or text');
+      }
+      const failure = await failureOf(
+        create(id, { response_format: 'verbose_json', timestamp_granularities: ['word'] }),
+      );
+      expect(failure).toMatchObject({ status: 400, param: 'timestamp_granularities[]' });
+    },
+  );
 
   test('is answered even if it reports no usage: the words give the time', async () => {
     expect(await create('no-usage')).toEqual({
@@ -143,5 +147,52 @@ describe('a model that knows only json', () => {
     const before = await failureOf(create('echo', { prompt: 'response_format verbose_json' }));
     expect(before).toBeInstanceOf(APIError);
     expect(formats()).toEqual(['verbose_json']);
+  });
+});
+
+describe('the catalogue says which formats a model has', () => {
+  // @ai-sdk/openai 4.0.118 asks whisper-1 for verbose_json, and leaves the default of the others.
+  test.each(['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe'])('%s', async (id) => {
+    await create(id);
+    const [byWeir] = formats();
+    let byPackage: unknown;
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      byPackage = (init?.body as FormData | undefined)?.get('response_format');
+      return new Response('{}', { status: 400 });
+    };
+    const provider = createOpenAI({
+      apiKey: 'key',
+      fetch: Object.assign(fetch, { preconnect: () => undefined }) as typeof globalThis.fetch,
+    });
+    const audio = new Uint8Array([1, 2, 3]);
+    await Promise.resolve(
+      provider.transcription(id).doGenerate({ audio, mediaType: 'audio/wav' }),
+    ).catch(() => undefined);
+    expect(byWeir).toBe(String(byPackage ?? 'json'));
+    expect(received).toHaveLength(1);
+  });
+
+  test('a model that cannot translate speech says so', async () => {
+    received.length = 0;
+    const failure = await failureOf(
+      openai.audio.translations.create({ model: 'gpt-4o-transcribe', file: file() }),
+    );
+    expect(failure).toMatchObject({ status: 400, param: 'model' });
+    expect(received).toEqual([]);
+  });
+
+  test('the published contract has the formats of the model', async () => {
+    const answer = await fetch(`${weir.base_url}/v1/models/gpt-4o-transcribe`, {
+      headers: { authorization: `Bearer ${weir.api_key}` },
+    });
+    const { weir: detail } = (await answer.json()) as {
+      weir: { public_contract: { properties: Record<string, { anyOf?: { const: string }[] }> } };
+    };
+    const { properties } = detail.public_contract;
+    expect(properties['response_format']?.anyOf?.map((each) => each.const)).toEqual([
+      'json',
+      'text',
+    ]);
+    expect(Object.keys(properties)).not.toContain('timestamp_granularities[]');
   });
 });

@@ -3,6 +3,7 @@
  * takes. `direct.ts` narrows it to one model.
  */
 import { Type } from '@sinclair/typebox';
+import { GRANULARITIES, TRANSCRIPT_FORMATS } from '../transcripts.ts';
 
 /** The provider's limits for embeddings (OpenAI docs: Embeddings). */
 export const MAX_INPUTS = 2_048;
@@ -84,11 +85,6 @@ export const SpeechSchema = Type.Object(
 export const AUDIO_ENDINGS = [
   ...['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'],
 ] as const;
-/** The parts of a transcript that can have times (OpenAI docs: Create transcription). */
-export const GRANULARITIES = ['word', 'segment'] as const;
-export type Granularity = (typeof GRANULARITIES)[number];
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
-export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 /** The largest audio file (spec: Limits, File size). */
 export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
 export const MAX_AUDIO_PROMPT_CHARS = 10_000;

@@ -35,6 +35,9 @@ export interface DirectContract {
   readonly check: (body: Body) => void;
 }
 
+/** The operation of `POST /v1/audio/translations`. */
+export const SPEECH_TRANSLATION = 'translate-to-english';
+
 type Route = Pick<DirectContract, 'operations' | 'batch' | 'streams' | 'rules'> & {
   readonly schema: TObject;
   readonly path: string;
@@ -48,7 +51,7 @@ const ROUTES: Record<DirectOperation, Route> = {
   },
   stt: {
     ...{ schema: AudioSchema, path: '/v1/audio/transcriptions', batch: false, streams: false },
-    operations: ['transcribe', 'translate-to-english'],
+    operations: ['transcribe', SPEECH_TRANSLATION],
     rules: ['timestamp_granularities[] requires response_format verbose_json.'],
   },
   tts: {
@@ -102,6 +105,10 @@ export function directContract(
   for (const name of declaration.offers?.without ?? []) delete properties[name];
   const { stream_formats } = declaration.offers ?? {};
   if (stream_formats) properties['stream_format'] = streamFormatIn(stream_formats);
+  Object.assign(properties, transcriptProperties(declaration.offers));
+  if (declaration.offers?.timestamp_granularities?.length === 0) {
+    delete properties[GRANULARITIES_FIELD];
+  }
   if (declaration.fixed_dimensions) delete properties['dimensions'];
   else if (properties['dimensions'] && declaration.dimensions) {
     properties['dimensions'] = dimensionsUpTo(declaration.dimensions);
@@ -110,8 +117,12 @@ export function directContract(
   const narrowed = Object.entries(properties).filter(([name, own]) => all.properties[name] !== own);
   const validate = validator(Type.Object(Object.fromEntries(narrowed)));
   const form = family.startsWith('gemini-') ? 'gemini' : undefined;
+  const operations =
+    declaration.offers?.translates_speech === false
+      ? route.operations.filter((each) => each !== SPEECH_TRANSLATION)
+      : route.operations;
   return {
-    ...route,
+    ...{ ...route, operations },
     schema: Type.Object(properties, { additionalProperties: false }),
     check(body) {
       for (const [name, value] of Object.entries(body)) {
@@ -125,6 +136,32 @@ export function directContract(
       }
       validate({ ...body });
     },
+  };
+}
+
+const GRANULARITIES_FIELD = 'timestamp_granularities[]';
+
+/** Returns the parameters of transcripts that a model narrows. */
+function transcriptProperties(offers: ModelDeclaration['offers']): Record<string, TSchema> {
+  const { transcript_formats: formats, timestamp_granularities: granularities } = offers ?? {};
+  const oneOf = (values: readonly string[]) => Type.Union(values.map((each) => Type.Literal(each)));
+  return {
+    ...(formats && {
+      response_format: Type.Optional(
+        Type.Union(oneOf(formats).anyOf, {
+          default: 'json',
+          errorMessage: `must be ${formats.join(' or ')} for this model`,
+        }),
+      ),
+    }),
+    ...(granularities && {
+      [GRANULARITIES_FIELD]: Type.Optional(
+        Type.Array(oneOf(granularities), {
+          ...{ minItems: 1, maxItems: Math.max(1, granularities.length) },
+          'x-operations': ['transcribe'],
+        }),
+      ),
+    }),
   };
 }
 

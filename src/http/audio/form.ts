@@ -1,14 +1,16 @@
 import {
   AUDIO_ENDINGS,
   AudioSchema,
-  GRANULARITIES,
-  type Granularity,
   MAX_AUDIO_BYTES,
   MAX_AUDIO_PROMPT_CHARS,
-  TRANSCRIPT_FORMATS,
-  type TranscriptFormat,
 } from '../../catalogue/contracts/direct-schemas.ts';
 import { isLeftOut } from '../../catalogue/left-out.ts';
+import {
+  GRANULARITIES,
+  type Granularity,
+  TRANSCRIPT_FORMATS,
+  type TranscriptFormat,
+} from '../../catalogue/transcripts.ts';
 import { closestName } from '../../errors/closest-name.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
@@ -34,7 +36,7 @@ export interface AudioForm {
 }
 
 /** The form field with the granularities, as OpenAI's SDKs name it. */
-const GRANULARITIES_FIELD = 'timestamp_granularities[]';
+export const GRANULARITIES_FIELD = 'timestamp_granularities[]';
 /** Another name of that field, which some clients without an SDK send. */
 const PLAIN_GRANULARITIES_FIELD = 'timestamp_granularities';
 const TRANSCRIPTION_FIELDS = [...Object.keys(AudioSchema.properties), PLAIN_GRANULARITIES_FIELD];

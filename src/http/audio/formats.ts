@@ -1,4 +1,4 @@
-import type { Granularity, TranscriptFormat } from '../../catalogue/contracts/direct-schemas.ts';
+import type { Granularity, TranscriptFormat } from '../../catalogue/transcripts.ts';
 import type { Segment, Transcript } from '../../upstreams/direct/contract.ts';
 
 /**

@@ -1,10 +1,12 @@
+import { SPEECH_TRANSLATION } from '../../catalogue/contracts/direct.ts';
+import { WeirError } from '../../errors/weir-error.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSCRIBERS } from '../../upstreams/direct/protocols.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { serveOnce } from '../serve-once.ts';
-import { readAudioForm } from './form.ts';
+import { GRANULARITIES_FIELD, readAudioForm } from './form.ts';
 import { formatTranscript } from './formats.ts';
 
 /**
@@ -44,8 +46,21 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       const model = resolveDirectModel(deps.catalogue(), name, key, route, (candidate, caller) =>
         inference.isCallable(candidate, caller),
       );
+      if (task === 'translations' && !model.contract.operations.includes(SPEECH_TRANSLATION)) {
+        throw new WeirError('invalid_request', `${model.id} does not translate speech.`, {
+          param: 'model',
+          hint: 'Use /v1/audio/transcriptions, or another model.',
+        });
+      }
+      // The narrower parameter is named first: times without their format are no use.
+      model.contract.check({
+        ...(granularities.length > 0 ? { [GRANULARITIES_FIELD]: granularities } : {}),
+        response_format: format,
+      });
+      const { transcript_formats } = model.declaration.offers ?? {};
       const input = {
         task,
+        ...(transcript_formats ? { gives_times: transcript_formats.includes('verbose_json') } : {}),
         file,
         ...(prompt === undefined ? {} : { prompt }),
         ...(temperature === undefined ? {} : { temperature }),

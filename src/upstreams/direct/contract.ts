@@ -3,7 +3,7 @@
  * provider implement some of them. Each function throws RetryableUpstreamError or
  * TerminalUpstreamError, or the signal's reason if the signal was aborted.
  */
-import type { Granularity } from '../../catalogue/contracts/direct-schemas.ts';
+import type { Granularity } from '../../catalogue/transcripts.ts';
 import type { UsageReport } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
 
@@ -68,6 +68,8 @@ export interface TranscriptionRequest {
   readonly temperature?: number;
   /** Language of the audio. It is set only for `transcriptions`. */
   readonly language?: string;
+  /** Whether the model gives times. Undefined if the catalogue does not say so. */
+  readonly gives_times?: boolean;
   /** True if the client's format has times: `verbose_json`, `srt` or `vtt`. */
   readonly needs_times?: boolean;
   /** How fine the times are. If missing or empty, the transcript has segments. */

@@ -20,9 +20,9 @@ const WORDS_PER_S = 2.5;
 
 /**
  * Weir requests `verbose_json`, because it writes every format from the segments and their times. Some
- * models know only `json`: gpt-4o-transcribe and its relatives (vercel/ai issue 8214), and Voxtral on
- * compatible servers (Vexa-ai/vexa issue 1342). They refuse the format, which Weir itself chose. Such
- * models are remembered here by address and name, so that only their first call is sent twice.
+ * models know only `json`. The catalogue says so of its own (`transcript_formats`). Others refuse the
+ * format, which Weir itself chose, e.g. Voxtral on compatible servers (Vexa-ai/vexa issue 1342). They
+ * are remembered here by address and name, so that only their first call is sent twice.
  */
 const json_only = new Set<string>();
 const MAX_REMEMBERED = 1_000;
@@ -34,14 +34,15 @@ export async function transcribe(
   address: OpenaiAddress,
 ): Promise<Transcript> {
   const model = `${call.target.base_url} ${call.physical_model}`;
-  if (!json_only.has(model)) {
+  const isKnown = what.gives_times === false || json_only.has(model);
+  if (!isKnown) {
     const transcript = await request(call, what, address, 'verbose_json');
     if (transcript !== 'unknown format') return transcript;
   }
   refuseTimes(what);
   const transcript = await request(call, what, address, 'json');
   if (transcript !== 'unknown format') {
-    if (json_only.size < MAX_REMEMBERED) json_only.add(model);
+    if (!isKnown && json_only.size < MAX_REMEMBERED) json_only.add(model);
     return transcript;
   }
   throw new RetryableUpstreamError('malformed', 'the upstream knows neither verbose_json nor json');

@@ -1,6 +1,7 @@
 /** The sources of the prices of direct calls, images, music, sounds and 3D objects. */
 import { INPUT_IMAGE, list, nowhere, page, RELAYS, type Row } from './media-sources.ts';
 
+const BY_TOKENS = 'the provider bills tokens; the price is its own estimate for a minute';
 const IMAGE = ['text-to-image'];
 const EDIT = ['image-to-image'];
 const BOTH = [...IMAGE, ...EDIT];
@@ -50,6 +51,9 @@ export const MEDIA_ROWS: readonly Row[] = [
     'input_cost_per_token',
   ),
   direct('whisper-1', 'stt', 'seconds', 'whisper-1', 'input_cost_per_second'),
+  ...['gpt-4o-transcribe', 'gpt-4o-mini-transcribe'].map(
+    (model): Row => [model, ['stt'], '', 'seconds', nowhere(BY_TOKENS)],
+  ),
   direct('tts-1', 'tts', 'characters', 'tts-1', 'input_cost_per_character'),
   direct('tts-1-hd', 'tts', 'characters', 'tts-1-hd', 'input_cost_per_character'),
   ...['gemini-2.5-flash-preview-tts', 'gemini-2.5-pro-preview-tts'].flatMap((model) => [

@@ -1,0 +1,53 @@
+/** docs/pages.md names the pages of the dashboard, and routes that exist. */
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../house/sources.ts';
+
+const PAGES = [
+  ...['Playground', 'Models', 'Tasks', 'Batches', 'Overview', 'API keys', 'Usage', 'Billing'],
+  ...['Access', 'Cache', 'Organizations', 'Channels', 'Catalogue', 'Actors', 'Books'],
+];
+/** Routes of the table that Weir will serve soon. */
+const SOON = [
+  '/v1/management/api-keys/:/usage',
+  '/v1/management/api-keys/:/billing',
+  '/v1/management/usage',
+  '/v1/management/usage/query',
+  '/v1/management/requests/:',
+  '/v1/management/calls',
+  '/v1/management/events',
+];
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const table = read('docs/pages.md')
+  .split('\n')
+  .filter((line) => line.startsWith('| **'));
+
+/** Parameters have no name here: `/tasks/{id}` and `/tasks/:id` are `/tasks/:`. */
+const general = (path: string) =>
+  path
+    .replace(/\?.*$/, '')
+    .replace(/\{[^}]+\}|:\w+/g, ':')
+    .replace(/\/\*$/, '/:');
+
+test('docs/pages.md has a row for each page', () => {
+  expect(table.map((line) => /^\| \*\*(.+?)\*\*/.exec(line)?.[1] ?? '')).toEqual(PAGES);
+});
+
+test('docs/pages.md names no route that Weir does not serve', () => {
+  const app = read('src/http/app.ts');
+  const written = [...app.matchAll(/['`](\/v1[^'`]*)['`]/g)].map(([, path]) => path as string);
+  const batches = [...app.matchAll(/native\('([^']*)'/g)].map(
+    ([, path]) => `/v1/messages/batches${path}`,
+  );
+  const channel = [...app.matchAll(/`\$\{channel\}([^`]*)`/g)].map(
+    ([, path]) => `/v1/operator/channels/:id${path}`,
+  );
+  const served = new Set([...written, ...batches, ...channel, ...SOON].map(general));
+  const named = table.flatMap((line) =>
+    [...line.matchAll(/`(?:GET |POST |PATCH )?(\/v1\/[^`]+)`/g)].map(([, path]) => path as string),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((path) => !served.has(general(path)))).toEqual([]);
+});

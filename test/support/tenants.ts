@@ -201,6 +201,7 @@ function configOf(simulator_url: string): string {
     channels: [
       channel('images', 'midjourney', '/midjourney/mj', { midjourney: 'MID_JOURNEY' }),
       channel('videos', 'kling', '/kling', { 'kling-3.0': 'kling-v3' }),
+      channel('runway', 'runway', '/runway', { 'runway-gen4.5': 'gen4.5' }),
       channel('chat', 'anthropic', '/anthropic', { 'claude-haiku-4-5': 'canary-physical-haiku' }),
       channel('openai', 'openai', '/openai/v1', { 'gpt-4o': 'canary-physical-gpt' }),
     ],

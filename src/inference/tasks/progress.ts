@@ -8,7 +8,7 @@ import {
 import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
-import type { Progress } from '../../upstreams/generation/contract.ts';
+import type { Progress, UpstreamJob } from '../../upstreams/generation/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import {
   ResultMissingError,
@@ -34,6 +34,7 @@ const MISSING_JOB_MS = 60_000;
 const MISSING_JOB_POLLS = 5;
 const MISSING_JOB_MESSAGE = 'The model provider does not know this generation any more.';
 const UNSTORED_MESSAGE = 'The result of the generation could not be stored.';
+const CANCELLED = { type: 'CANCELLED' } as const satisfies TaskEvent;
 /** The most tasks whose unreadable answers are remembered, so that each is logged once. */
 const MAX_REMEMBERED_TASKS = 10_000;
 
@@ -90,14 +91,18 @@ export class JobProgress {
   };
 
   /**
-   * Cancels the job at the upstream if the job can be canceled. The task ends whether or not this
-   * succeeds.
+   * Cancels the job at the upstream if the job can be canceled. If the client left, the task ends
+   * whether or not this succeeds. If the organization requested it, the upstream's report decides how
+   * the task ends. So this throws if the upstream cannot be reached, and runs again.
    */
   readonly cancel: Effect = async (_, context) => {
     const work = await this.works.get(context.actor_id);
     const route = routeOfSubmission(this.deps, work);
-    if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
-    return { type: 'CANCELLED' } satisfies TaskEvent;
+    if (!route?.protocol.cancel || !work.job) return CANCELLED;
+    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(CANCEL_TIMEOUT_MS)]);
+    if (work.cancel_requested) await this.cancelByRequest(route, work, signal);
+    else await this.cancelJob(route, work, signal);
+    return CANCELLED;
   };
 
   /**
@@ -196,9 +201,28 @@ export class JobProgress {
     this.deps.onError(error, task_id);
   }
 
-  private async cancelJob(route: Route, work: TaskWork, effect_signal: AbortSignal): Promise<void> {
+  /**
+   * Cancels a running job. A job that has ended is left alone, because some providers then delete its
+   * result (Runway docs: Cancel or delete a task). The next poll collects the result.
+   */
+  private async cancelByRequest(
+    { target, physical_model, protocol }: Route,
+    work: TaskWork,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isOver = work.status === 'completed' || work.status === 'failed';
+    if (isOver || work.produced || !work.job) return;
+    const call = { target, physical_model, signal };
+    const progress = await withBytes(this.deps, work, (bytes) =>
+      Promise.resolve(protocol.poll?.({ ...call, bytes }, work.job as UpstreamJob)),
+    );
+    if (progress?.type === 'running' || progress?.type === 'missing') {
+      await protocol.cancel?.(call, work.job);
+    }
+  }
+
+  private async cancelJob(route: Route, work: TaskWork, signal: AbortSignal): Promise<void> {
     const { target, physical_model, protocol } = route;
-    const signal = AbortSignal.any([effect_signal, AbortSignal.timeout(CANCEL_TIMEOUT_MS)]);
     try {
       if (work.job) await protocol.cancel?.({ target, physical_model, signal }, work.job);
     } catch (error) {

@@ -27,12 +27,9 @@ const get = (id: string) => tenants.manage<Task>('GET', `/tasks/${id}`);
 const list = async (query: string) =>
   (await tenants.manage<{ data: Task[] }>('GET', `/tasks${query}`)).data.map(({ id }) => id);
 
-const createVideo = async (prompt: string) =>
-  (
-    await tenants.create<{ id: string }>('/v1/videos/generations', tenants.home, {
-      ...{ model: 'kling-3.0', prompt },
-    })
-  ).id;
+const createVideo = async (prompt: string, model = 'kling-3.0') =>
+  (await tenants.create<{ id: string }>('/v1/videos/generations', tenants.home, { model, prompt }))
+    .id;
 const ended = (id: string) =>
   until(`task ${id} ends`, async () => {
     const task = await get(id);
@@ -178,6 +175,19 @@ describe('POST /v1/management/tasks/{id}/cancel', () => {
     // Only the first task of this file reached the provider.
     expect(calls.filter(({ outcome }) => outcome !== 'refused')).toHaveLength(1);
     expect(calls.length).toBeGreaterThan(1);
+  });
+
+  test('P10, 200: a job that its provider cancels is refunded, and the provider charges nothing', async () => {
+    const id = await createVideo('A lighthouse [[sim task_ms=20000]]', 'runway-gen4.5');
+    await until('the provider has the job', async () => (await get(id)).status === 'processing');
+    expect((await cancel(id)).cancellation?.state).not.toBe('too_late');
+    expect(await ended(id)).toMatchObject({
+      status: 'failed',
+      held_amount: 0,
+      charged_amount: 0,
+      error: { code: 'request_cancelled' },
+      cancellation: { state: 'canceled' },
+    });
   });
 
   test('P10, 200: a job that its provider cannot cancel is charged when it delivers', async () => {

@@ -123,6 +123,49 @@ describe('a request to cancel a task', () => {
     await replica.close();
   });
 
+  test('leaves a job alone that has ended, because some providers then delete its result', async () => {
+    const provider = new ScriptedProvider();
+    let is_done = false;
+    provider.script.progress = () => (is_done ? PRODUCED : RUNNING);
+    const replica = await world.replica({ protocols: [provider.protocol('job')] });
+    const key = await world.newKey(100);
+    const { id } = await replica.create(key);
+    await until('the job runs', async () => (await rowOf(key.organization_id, id)).progress === 40);
+    is_done = true;
+    await replica.tasks.cancel(id, key.organization_id);
+    expect(await replica.ended(id, key.organization_id)).toMatchObject({ status: 'completed' });
+    expect(provider.accepted.map(({ cancelled }) => cancelled)).toEqual([false]);
+    await replica.close();
+  });
+
+  test('is sent to the upstream again if the upstream could not be reached', async () => {
+    const provider = new ScriptedProvider();
+    provider.script.progress = ({ cancelled }) => (cancelled ? STOPPED : RUNNING);
+    let attempts = 0;
+    const protocol = provider.protocol('job');
+    const replica = await world.replica({
+      protocols: [
+        {
+          ...protocol,
+          async cancel(call, job) {
+            attempts += 1;
+            if (attempts === 1) reject();
+            await protocol.cancel?.(call, job);
+          },
+        },
+      ],
+    });
+    const key = await world.newKey(100);
+    const { id } = await replica.create(key);
+    await stateIs(key.organization_id, id, 'processing.waiting');
+    await replica.tasks.cancel(id, key.organization_id);
+    expect(await replica.ended(id, key.organization_id)).toMatchObject({
+      error: { code: 'request_cancelled' },
+    });
+    expect(attempts).toBe(2);
+    await replica.close();
+  });
+
   test('P10: keeps the money held while nobody knows whether the upstream has the job', async () => {
     const provider = new ScriptedProvider();
     provider.script.afterAccept = lose;

@@ -239,9 +239,13 @@ export const DIRECT_ERRORS: readonly VendorErrors[] = [
         },
         { source: 'langgenius/dify-official-plugins#1997' },
       ),
-      sent(402, 'account', {
-        detail: 'Insufficient account balance. Please recharge your account.',
-      }),
+      // The thread shows only the message.
+      sent(
+        402,
+        'account',
+        { detail: 'Account balance not enough to run this query, please recharge' },
+        { source: 'jina-ai/node-DeepResearch#21' },
+      ),
       sent(403, 'account', { detail: 'Insufficient balance.' }),
       sent(429, 'throttle', { detail: 'Rate limit exceeded.' }),
     ],

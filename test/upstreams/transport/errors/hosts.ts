@@ -78,7 +78,14 @@ export const HOST_ERRORS: readonly VendorErrors[] = [
       sent(
         402,
         'account',
-        openai('Credit limit exceeded, please navigate to billing', 'credit_limit'),
+        {
+          id: 'o1',
+          ...openai(
+            'Credit limit exceeded. Please navigate to https://api.together.xyz/settings/billing to add credit or upgrade your plan.',
+            'credit_limit',
+          ),
+        },
+        { source: 'expectedparrot/edsl#2098' },
       ),
       sent(
         503,

@@ -25,6 +25,8 @@ export interface Tenant {
   task: string;
   batch: string;
   delivery: string;
+  /** A charged call. */
+  request: string;
 }
 
 export interface Tenants {
@@ -105,7 +107,8 @@ export async function startTenants(): Promise<Tenants> {
     })}`;
     const [key_id, api_key] = await addKey(id);
     const management_token = await addToken('mt', id);
-    return { id, key_id, api_key, management_token, task: '', batch: '', delivery: '' };
+    const objects = { task: '', batch: '', delivery: '', request: '' };
+    return { id, key_id, api_key, management_token, ...objects };
   }
 
   const tenants: Tenants = {
@@ -189,6 +192,12 @@ async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
     );
     return batch.status === 'ended' && task.webhook.status === 'delivered';
   });
+  const { data } = await tenants.manage<{ data: { request_id: string }[] }>(
+    'GET',
+    '/requests?outcome=completed&scene=chat',
+    tenant,
+  );
+  tenant.request = data[0]?.request_id ?? '';
 }
 
 function configOf(simulator_url: string): string {

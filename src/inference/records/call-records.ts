@@ -3,14 +3,14 @@ import { type FreeCall, insertCallRecords } from '../../../db/records/calls.ts';
 import type { Clock } from '../../actors/clock.ts';
 import { CallRecord, type RecordedKey, type RecordedRequest } from './call-record.ts';
 
-const FLUSH_MS = 100;
+const RECORD_FLUSH_MS = 100;
 /** The most records in one statement. */
 const MAX_BATCH = 1_000;
 /**
  * The most records that wait for the database. Records above it are dropped and counted: a record
  * of a call without a charge must not fill the memory while the database is away.
  */
-const MAX_WAITING = 50_000;
+const MAX_WAITING_RECORDS = 50_000;
 
 export interface CallRecordsDeps {
   readonly sql: Sql;
@@ -65,12 +65,12 @@ export class CallRecords {
   private readonly onEnded = (record: CallRecord): void => {
     // A call that ended is not in the set any more, so a second end is ignored.
     if (!this.running.delete(record) || record.isCharged) return;
-    if (this.waiting.length >= MAX_WAITING) {
+    if (this.waiting.length >= MAX_WAITING_RECORDS) {
       this.dropped += 1;
       return;
     }
     this.waiting.push(freeCallOf(record));
-    this.cancelTimer ??= this.deps.clock.after(FLUSH_MS, this.onTimer);
+    this.cancelTimer ??= this.deps.clock.after(RECORD_FLUSH_MS, this.onTimer);
   };
 
   private readonly onTimer = (): void => {
@@ -83,10 +83,10 @@ export class CallRecords {
     try {
       await insertCallRecords(this.deps.sql, calls);
     } catch (error) {
-      const kept = calls.slice(0, MAX_WAITING - this.waiting.length);
+      const kept = calls.slice(0, MAX_WAITING_RECORDS - this.waiting.length);
       this.dropped += calls.length - kept.length;
       this.waiting.unshift(...kept);
-      this.cancelTimer ??= this.deps.clock.after(FLUSH_MS * 10, this.onTimer);
+      this.cancelTimer ??= this.deps.clock.after(RECORD_FLUSH_MS * 10, this.onTimer);
       throw error;
     }
   }

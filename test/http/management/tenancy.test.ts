@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => tenants.stop());
 
-type Kind = 'task' | 'batch' | 'delivery';
+type Kind = 'task' | 'batch' | 'delivery' | 'key' | 'request';
 
 interface Route {
   method: 'GET' | 'POST';
@@ -48,6 +48,16 @@ const ROUTES: Route[] = [
   management('POST', '/batches/{id}/cancel', 400, 'batch'),
   management('GET', '/webhook-deliveries'),
   management('POST', '/webhook-deliveries/{id}/redeliver', 200, 'delivery'),
+  management('GET', '/usage'),
+  management('GET', '/billing'),
+  management('GET', '/requests'),
+  management('GET', '/calls'),
+  management('GET', '/usage/export'),
+  management('GET', '/statements/2026-01'),
+  management('GET', '/api-keys/{id}/usage', 200, 'key'),
+  management('GET', '/api-keys/{id}/billing', 200, 'key'),
+  management('GET', '/requests/{id}', 200, 'request'),
+  operator('/calls'),
   operator('/tasks'),
   operator('/books'),
   operator('/channels/canary-channel-chat/circuit-history'),
@@ -64,12 +74,15 @@ const CREDENTIALS: { name: string; token: () => string | undefined; role?: Route
   { name: 'an operator token', token: () => tenants.weir.operator_token, role: 'operator' },
 ];
 
-const pathFor = ({ path, kind }: Route, { task, batch, delivery }: Tenant) =>
-  path.replace('{id}', kind ? { task, batch, delivery }[kind] : '');
+const idOf = ({ key_id: key, ...tenant }: Tenant, kind: Kind) => ({ ...tenant, key })[kind];
+const pathFor = ({ path, kind }: Route, tenant: Tenant) =>
+  path.replace('{id}', kind ? idOf(tenant, kind) : '');
 const MISSING: Record<Kind, string> = {
   task: `weir_${'0'.repeat(32)}`,
   batch: `msgbatch_${'0'.repeat(32)}`,
   delivery: `msg_weir_${'0'.repeat(32)}`,
+  key: `key_${'0'.repeat(32)}`,
+  request: `req_${'0'.repeat(32)}`,
 };
 
 describe.each(ROUTES)('$method $path', (route) => {
@@ -113,7 +126,7 @@ test.each(LISTS)(
         const response = await tenants.send('GET', path, tenant.management_token, weir);
         const list = (await response.json()) as { data: { id: string }[] };
         expect([...Value.Errors(schema, list)]).toEqual([]);
-        expect(list.data.map(({ id }) => id)).toEqual([tenant[kind]]);
+        expect(list.data.map(({ id }) => id)).toEqual([idOf(tenant, kind)]);
       }
     }
   },

@@ -275,11 +275,11 @@ describe('GET /v1/management/requests', () => {
     const seen: string[] = [];
     let next = '';
     do {
-      const page = await get<{ data: Call[]; next: string | null; has_more: boolean }>(
+      const page = await get<{ data: Call[]; next_cursor: string | null; has_more: boolean }>(
         `/requests?limit=3${next}`,
       );
       seen.push(...page.data.map(({ request_id }) => request_id));
-      next = page.has_more ? `&after=${page.next}` : '';
+      next = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`;
     } while (next !== '');
     expect(new Set(seen).size).toBe(seen.length);
     for (const id of Object.values(made)) expect(seen).toContain(id);

@@ -36,13 +36,13 @@ const validate = validator(
     errorCode: Type.Optional(short),
     fault: Type.Optional(anyOf(FAULTS)),
     limit: Type.Optional(short),
-    after: Type.Optional(short),
+    cursor: Type.Optional(short),
   }),
 );
 
 /**
  * `GET /v1/management/requests`: every authenticated call of the organization, also those that were
- * refused, failed or were free, the newest first. `after` is the `next` of the page before.
+ * refused, failed or were free, the newest first. `cursor` is the `next_cursor` of the page before.
  */
 export function listRequests(deps: UsageDeps): Handler {
   return async (context) => {
@@ -59,13 +59,13 @@ export function listRequests(deps: UsageDeps): Handler {
     const limit = limitOf(query.limit);
     const sql = deps.usage();
     const as_of = await asOf(query, sql);
-    const rows = await listCalls(sql, filters, as_of, { after: cursorOf(query.after), limit });
+    const rows = await listCalls(sql, filters, as_of, { after: cursorOf(query.cursor), limit });
     const last = rows.at(-1);
     return json({
       object: 'list',
       data: rows.map(callView),
       has_more: rows.length === limit,
-      next: last === undefined ? null : cursorText(last),
+      next_cursor: rows.length === limit && last ? cursorText(last) : null,
       as_of: writeAsOf(as_of),
     });
   };
@@ -112,7 +112,8 @@ function cursorOf(text: string | undefined): CallCursor | undefined {
   const [, at, hex = ''] = CURSOR.exec(text) ?? [];
   const id = uuidOf(hex);
   if (at !== undefined && id !== undefined) return { at: new Date(Number(at)), id };
-  throw new WeirError('invalid_request', 'after must be the next of an earlier page.', {
-    param: 'after',
+  throw new WeirError('invalid_request', 'cursor is not the next_cursor of a page.', {
+    param: 'cursor',
+    hint: 'Leave cursor out for the first page.',
   });
 }

@@ -3,7 +3,7 @@ import { type AsOf, parseAsOf, readAsOf } from '../../../../db/usage/as-of.ts';
 import type { UsageFilters } from '../../../../db/usage/filters.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
-import { parseRfc3339 } from '../rfc3339.ts';
+import { readDateRange } from '../list-dates.ts';
 
 /** The scenes of usage lines (spec: Management interface, usage query parameters). */
 const SCENES = [
@@ -20,7 +20,6 @@ const SCENES = [
 const ACCESS_CHANNELS = ['platform', 'byok'] as const;
 const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
 const MAX_PAGE = 1_000_000;
-const DAY_MS = 86_400_000;
 
 const text = (max: number) =>
   Type.String({ minLength: 1, maxLength: max, errorMessage: `must have 1 to ${max} characters` });
@@ -76,9 +75,7 @@ export function filtersOf(
   organization_id: string,
   catalogue: Catalogue,
 ): UsageFilters {
-  const from = query.startDate === undefined ? undefined : startOf(query.startDate);
-  const until = query.endDate === undefined ? undefined : endOf(query.endDate);
-  if (from && until && from >= until) throw invalid('startDate', 'must not be after endDate');
+  const { since: from, before: until } = readDateRange(query);
   const { modelVendor } = query;
   const model = query.logicalModel;
   return {
@@ -132,28 +129,6 @@ function wholeNumber(
   const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
   if (number < 1 || number > max) throw invalid(name, `must be a whole number from 1 to ${max}`);
   return number;
-}
-
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-
-/** The first instant of a date. */
-function startOf(value: string): Date {
-  return instantOf('startDate', value);
-}
-
-/** The first instant after a date: both formats of the bound are inclusive. */
-function endOf(value: string): Date {
-  const last = instantOf('endDate', value);
-  return new Date(last.getTime() + (DATE.test(value) ? DAY_MS : 1));
-}
-
-function instantOf(name: string, value: string): Date {
-  const instant = parseRfc3339(DATE.test(value) ? `${value}T00:00:00Z` : value);
-  if (instant) return instant;
-  throw new WeirError('invalid_request', `${name} must be a date or an RFC 3339 time.`, {
-    param: name,
-    hint: 'Send YYYY-MM-DD, or a time with its time zone, e.g. 2026-01-31T12:00:00Z.',
-  });
 }
 
 function invalid(param: string, what: string): WeirError {

@@ -1,7 +1,9 @@
 /** The real Codex, which runs without a terminal against a Weir. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Glob } from 'bun';
 import type { InstalledProgram } from '../../full/support/installed.ts';
+import type { Count } from './stand.ts';
 
 export const CODEX = ['@openai/codex', '0.169.0'] as const;
 const RUN_TIMEOUT_MS = 90_000;
@@ -9,7 +11,15 @@ const RUN_TIMEOUT_MS = 90_000;
 /** One line of `codex exec --json`. */
 export interface CodexEvent {
   type: string;
-  item?: { type: string; text?: string; exit_code?: number; aggregated_output?: string };
+  /** The session, in the first event. */
+  thread_id?: string;
+  item?: {
+    type: string;
+    text?: string;
+    exit_code?: number;
+    aggregated_output?: string;
+    receiver_thread_ids?: string[];
+  };
   usage?: { input_tokens: number; cached_input_tokens: number; output_tokens: number };
 }
 
@@ -20,7 +30,8 @@ export interface CodexRun {
   prompt: string;
   /** A folder that keeps Codex's session, so that a later run can resume it. */
   home: string;
-  resume?: boolean;
+  /** The session to resume. */
+  resume?: string | undefined;
 }
 
 /** Runs the program once. Throws with its output if it fails. */
@@ -31,7 +42,7 @@ export async function runCodex({ folder }: InstalledProgram, run: CodexRun): Pro
   const child = Bun.spawn(
     [
       ...['node', join(folder, 'node_modules/@openai/codex/bin/codex.js'), 'exec'],
-      ...(run.resume ? ['resume', '--last'] : []),
+      ...(run.resume === undefined ? [] : ['resume', run.resume]),
       ...['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
       ...['-m', run.model, '-c', 'model_provider="weir"', '-c', `model_providers.weir=${provider}`],
       run.prompt,
@@ -53,4 +64,25 @@ export async function runCodex({ folder }: InstalledProgram, run: CodexRun): Pro
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as CodexEvent);
+}
+
+interface RolloutLine {
+  payload: {
+    type?: string;
+    info?: { total_token_usage?: { input_tokens: number; output_tokens: number } } | null;
+  };
+}
+
+/** Returns what Codex counted in a session, which may be one of a sub-agent. */
+export function countOf(home: string, thread_id: string): Count {
+  const [file] = [...new Glob(`sessions/**/*${thread_id}.jsonl`).scanSync(home)];
+  if (file === undefined) throw new Error(`Codex kept no session ${thread_id}`);
+  const count = { input: 0, output: 0, searches: 0 };
+  for (const line of readFileSync(join(home, file), 'utf8').trim().split('\n')) {
+    const { payload } = JSON.parse(line) as RolloutLine;
+    if (payload.type === 'web_search_call') count.searches += 1;
+    const total = payload.type === 'token_count' ? payload.info?.total_token_usage : undefined;
+    if (total) [count.input, count.output] = [total.input_tokens, total.output_tokens];
+  }
+  return count;
 }

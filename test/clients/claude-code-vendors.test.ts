@@ -1,11 +1,16 @@
 /**
  * Claude Code on a GPT model in both of OpenAI's formats, a Claude model and a Gemini model: a task of
- * several tools and a sub-agent over several turns, then the session resumed. Claude Code's own count of
- * tokens is the bill.
+ * several tools and a sub-agent over several turns, then the session resumed and streamed. Claude Code's
+ * own count of tokens is the bill.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
-import { type ClaudeResult, installedClaude, runClaude } from './support/claude-code.ts';
+import {
+  type ClaudeResult,
+  installedClaude,
+  runClaude,
+  streamClaude,
+} from './support/claude-code.ts';
 import {
   type Count,
   expectSameBill,
@@ -59,11 +64,14 @@ test.concurrent.each(MODEL_NAMES)(
       expect(result).toMatchObject({ subtype: 'success', is_error: false });
       expect(result.num_turns).toBe(4);
       expect(result.result).toMatch(/^The tool says: .*lighthouse.*11 a\.txt/s);
-      const resumed = await runClaude(program, {
+      const { events, result: resumed } = await streamClaude(program, {
         ...{ ...run, more: ['--continue', ...more] },
         prompt: `And now? ${call('Bash', { command: 'wc -l a.txt', description: 'Count' })} [[sim tokens=30]]`,
       });
       expect(resumed.result).toMatch(/^The tool says: .*2 a\.txt/s);
+      const pieces = events.flatMap(({ event }) => event?.delta?.text ?? []);
+      expect(pieces.length).toBeGreaterThan(5);
+      expect(pieces.join('')).toBe(resumed.result);
       // Claude Code counts a resumed session from its start.
       await expectSameBill(stand, id, model, counted(resumed));
     } finally {

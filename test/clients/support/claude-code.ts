@@ -57,19 +57,37 @@ export interface ClaudeRun {
   home?: string;
 }
 
+/** One line of the program's stream. Its last line is the result. */
+export interface ClaudeEvent {
+  type: string;
+  event?: { type: string; delta?: { type: string; text?: string } };
+}
+
 /**
  * Runs the program once, in its own home and its own working folder. If the run fails, throws with
  * its output.
  */
 export async function runClaude(program: string, run: ClaudeRun): Promise<ClaudeResult> {
+  const [result] = await claude(program, run, ['--output-format', 'json']);
+  return result as ClaudeResult;
+}
+
+/** Runs the program like `runClaude`, and returns its stream: the events and the result. */
+export async function streamClaude(
+  program: string,
+  run: ClaudeRun,
+): Promise<{ events: ClaudeEvent[]; result: ClaudeResult }> {
+  const partial = ['--verbose', '--include-partial-messages'];
+  const lines = await claude(program, run, ['--output-format', 'stream-json', ...partial]);
+  return { events: lines as ClaudeEvent[], result: lines.at(-1) as ClaudeResult };
+}
+
+async function claude(program: string, run: ClaudeRun, format: string[]): Promise<unknown[]> {
   const home = run.home ?? throwawayFolder('claude');
   const work = join(home, 'work');
   mkdirSync(work, { recursive: true });
   const child = Bun.spawn(
-    [
-      ...[program, '-p', run.prompt, '--output-format', 'json', '--model', run.model],
-      ...(run.more ?? []),
-    ],
+    [...[program, '-p', run.prompt, ...format, '--model', run.model], ...(run.more ?? [])],
     {
       cwd: work,
       env: {
@@ -94,7 +112,10 @@ export async function runClaude(program: string, run: ClaudeRun): Promise<Claude
     ]);
     await child.exited;
     try {
-      return JSON.parse(printed) as ClaudeResult;
+      return printed
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
     } catch {
       throw new Error(`Claude Code printed no result: ${printed}${complained}`);
     }

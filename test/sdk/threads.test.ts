@@ -61,6 +61,35 @@ test.each(Object.keys(MODELS))('the tool runner ends its task on %s', async (mod
   expect(JSON.stringify(last.content)).toContain('It rains.');
 });
 
+test.each(Object.keys(MODELS))(
+  'the tool runner streams a task of two tools on %s',
+  async (model) => {
+    const called: string[] = [];
+    const toolOf = (name: string, result: string) => ({
+      ...{ name, description: 'Helps.', input_schema: { type: 'object' as const } },
+      parse: (input: unknown) => input,
+      run: (input: unknown) => {
+        called.push(`${name} ${JSON.stringify(input)}`);
+        return result;
+      },
+    });
+    const runner = client.beta.messages.toolRunner({
+      ...{ model, max_tokens: 500, stream: true, max_iterations: 5 },
+      messages: [turn('Go. [[call locate {"city":"Bern"}]] [[call route {"legs":2}]]')],
+      tools: [toolOf('locate', '46.9, 7.4'), toolOf('route', 'Along the river')],
+    });
+    let text = '';
+    for await (const stream of runner) {
+      stream.on('text', (delta) => {
+        text += delta;
+      });
+      await stream.finalMessage();
+    }
+    expect(called).toEqual(['locate {"city":"Bern"}', 'route {"legs":2}']);
+    expect(text).toContain('Along the river');
+  },
+);
+
 test.each([
   ['a new thread', { type: 'create' as const }],
   ['a continued thread', { type: 'continue' as const, previous_message_id: 'msg_1' }],

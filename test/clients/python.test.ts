@@ -81,10 +81,7 @@ withPrograms([frameworks], (program) => {
     async (model) => {
       const found = await run(program.bin('python'), 'agent_frameworks.py', model);
       const agents = ['openai-agents chat', 'openai-agents responses'];
-      // pydantic-ai sends strict tools through OpenAI's interface, which Gemini has not.
-      const pydantic = model.startsWith('gemini')
-        ? ['pydantic-ai anthropic']
-        : ['pydantic-ai openai', 'pydantic-ai anthropic'];
+      const pydantic = ['pydantic-ai openai', 'pydantic-ai anthropic'];
       const names = [...agents, ...pydantic];
       const expected = [...names, ...names.map((name) => `${name} stream`)];
       expected.push(...pydantic.map((name) => `${name} object`));

@@ -115,7 +115,7 @@ export class Inference {
     try {
       return await runDirect(this.deps, call);
     } catch (error) {
-      throw this.withAlternatives(error, call);
+      throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
   }
 
@@ -128,7 +128,7 @@ export class Inference {
     try {
       return await runSpeech(this.deps, { ...call, onError });
     } catch (error) {
-      throw this.withAlternatives(error, call);
+      throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
   }
 
@@ -297,6 +297,17 @@ function channelsThatExpress(
   });
   if (able.length === 0 && refusal) throw refusal;
   return able;
+}
+
+/** True if a model for direct calls can serve a body that its route has accepted (P13). */
+function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>>): boolean {
+  if (model.kind !== 'direct') return false;
+  try {
+    model.contract.check(body);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {

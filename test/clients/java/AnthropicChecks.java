@@ -19,6 +19,8 @@ import com.anthropic.models.messages.RawMessageStreamEvent;
 import com.anthropic.models.messages.Tool;
 import com.anthropic.models.messages.ToolResultBlockParam;
 import com.anthropic.models.messages.ToolUseBlock;
+import com.anthropic.models.messages.batches.BatchCreateParams;
+import com.anthropic.models.messages.batches.MessageBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -46,6 +48,7 @@ final class AnthropicChecks {
     all.check("anthropic tools streamed", () -> tools(this::streamed));
     all.check("anthropic runner", this::runner);
     all.check("anthropic runner streamed", this::runnerStreamed);
+    all.check("anthropic batch", this::batch);
     all.check("anthropic object", this::object);
     all.check("anthropic count", this::count);
     all.check("anthropic models", this::models);
@@ -196,6 +199,39 @@ final class AnthropicChecks {
       last = whole.message().validate();
     }
     return ended(cities, last);
+  }
+
+  /** Sends one message and waits for its result. */
+  private Object batch() throws Exception {
+    MessageBatch batch =
+        client
+            .messages()
+            .batches()
+            .create(
+                BatchCreateParams.builder()
+                    .addRequest(
+                        BatchCreateParams.Request.builder()
+                            .customId("first")
+                            .params(
+                                BatchCreateParams.Request.Params.builder()
+                                    .model(all.model)
+                                    .maxTokens(MAX_TOKENS)
+                                    .addUserMessage(Client.PROMPT)
+                                    .build())
+                            .build())
+                    .build())
+            .validate();
+    while (!batch.processingStatus().equals(MessageBatch.ProcessingStatus.ENDED)) {
+      Thread.sleep(100);
+      batch = client.messages().batches().retrieve(batch.id()).validate();
+    }
+    List<Long> tokens = new ArrayList<>();
+    try (var results = client.messages().batches().resultsStreaming(batch.id())) {
+      results.stream()
+          .flatMap(result -> result.validate().result().succeeded().stream())
+          .forEach(succeeded -> tokens.add(succeeded.message().usage().outputTokens()));
+    }
+    return List.of(tokens, batch.requestCounts().succeeded());
   }
 
   private Object object() {

@@ -51,6 +51,7 @@ final class OpenAIChecks {
     all.check("openai chat error", this::chatError);
     all.check("openai responses", this::responses);
     all.check("openai responses tools", this::responsesTools);
+    all.check("openai responses stored", this::responsesStored);
     all.check("openai responses object", this::responsesObject);
     all.check("openai responses error", this::responsesError);
     all.check("openai embeddings", this::embeddings);
@@ -230,6 +231,25 @@ final class OpenAIChecks {
       }
     }
     throw new IllegalStateException("the loop did not end");
+  }
+
+  /** Reads, continues and deletes a stored answer. */
+  private Object responsesStored() {
+    Response first = client.responses().create(input(Client.PROMPT).build()).validate();
+    Response read = client.responses().retrieve(first.id()).validate();
+    Response second =
+        client
+            .responses()
+            .create(input(Client.PROMPT).previousResponseId(first.id()).build())
+            .validate();
+    client.responses().delete(first.id());
+    boolean isSame = textOf(read).equals(textOf(first));
+    boolean isEchoed = second.previousResponseId().get().equals(first.id());
+    try {
+      return client.responses().retrieve(first.id()).toString();
+    } catch (NotFoundException error) {
+      return List.of(isSame, isEchoed, error.statusCode());
+    }
   }
 
   private Object responsesObject() {

@@ -24,6 +24,9 @@ const HASH_CHARS = 12;
 /** Without optimization and debug data, a first build needs a third of the time. */
 const GO_BUILD = ['go', 'build', '-gcflags=all=-N -l -dwarf=false', '-ldflags=-s -w'];
 
+/** A first build needs 80 s of a core. On a busy machine, that may take ten times as long. */
+const GO_TIMEOUT_MS = 900_000;
+
 /** The command that runs a compiled client. Its arguments are address, key and model. */
 export type Command = readonly string[];
 
@@ -33,7 +36,9 @@ export async function goPackages(packages: readonly string[]): Promise<Program> 
   if (!go.installed) return go;
   const name = `go-clients@${hashOf(GO_SOURCE, ['go.mod', 'go.sum'])}`;
   return await installProgram(name, 'bin', async (folder) => {
-    await runInstaller([...NICE, ...GO_BUILD, ...packages], GO_SOURCE, goEnvironment(folder));
+    await runInstaller([...NICE, ...GO_BUILD, ...packages], GO_SOURCE, {
+      ...{ env: goEnvironment(folder), timeout_ms: GO_TIMEOUT_MS },
+    });
   });
 }
 
@@ -41,7 +46,7 @@ export async function goPackages(packages: readonly string[]): Promise<Program> 
 export async function compileGo({ folder }: InstalledProgram, into: string): Promise<Command> {
   const binary = join(into, 'client');
   const build = [...NICE, ...GO_BUILD, '-o', binary, '.'];
-  await runInstaller(build, GO_SOURCE, goEnvironment(folder));
+  await runInstaller(build, GO_SOURCE, { env: goEnvironment(folder) });
   return [binary];
 }
 
@@ -70,7 +75,9 @@ export async function javaPackages(): Promise<Program> {
       `-DoutputDirectory=${join(folder, 'jars')}`,
       '-DincludeScope=runtime',
     ];
-    await runInstaller(copy, JAVA_SOURCE, { ...process.env, MAVEN_OPTS: '-Xmx512m' });
+    await runInstaller(copy, JAVA_SOURCE, {
+      env: { ...process.env, MAVEN_OPTS: '-Xmx512m' },
+    });
   });
 }
 

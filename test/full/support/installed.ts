@@ -167,7 +167,10 @@ function missing(name: string, why: string): MissingProgram {
 export async function runInstaller(
   command: string[],
   cwd: string,
-  env: Record<string, string | undefined> = process.env,
+  {
+    env = process.env,
+    timeout_ms = INSTALL_TIMEOUT_MS,
+  }: { env?: Record<string, string | undefined>; timeout_ms?: number } = {},
 ): Promise<void> {
   const child = Bun.spawn(command, {
     cwd,
@@ -175,10 +178,11 @@ export async function runInstaller(
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    timeout: INSTALL_TIMEOUT_MS,
+    timeout: timeout_ms,
   });
   const [exit_code, complaint] = await Promise.all([child.exited, child.stderr.text()]);
   if (exit_code === 0) return;
   const end = complaint.trim().slice(-COMPLAINT_MAX_CHARS);
-  throw new Error(`"${command.slice(1).join(' ')}" failed: ${end.replaceAll('\n', ' ')}`);
+  const outcome = child.signalCode === null ? 'failed' : `was ended after ${timeout_ms / 1_000} s`;
+  throw new Error(`"${command.slice(1).join(' ')}" ${outcome}: ${end.replaceAll('\n', ' ')}`);
 }

@@ -18,7 +18,7 @@ const GO_SOURCE = join(import.meta.dir, '..', 'go');
 const JAVA_SOURCE = join(import.meta.dir, '..', 'java');
 const MAVEN_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 /** Other tests run beside a compiler. */
-const NICE = ['nice', '-n', '10'];
+const NICE = ['nice', '-n', '5'];
 const HASH_CHARS = 12;
 
 /** Without optimization and debug data, a first build needs a third of the time. */

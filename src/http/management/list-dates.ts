@@ -3,6 +3,8 @@ import { parseRfc3339 } from './rfc3339.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** PostgreSQL does not read a year with five digits, as JavaScript writes it. */
+const FIRST_LONG_YEAR_MS = Date.parse('+010000-01-01T00:00:00Z');
 
 /** A time range: from `since`, inclusive, to `before`, exclusive. */
 export interface DateRange {
@@ -26,7 +28,11 @@ export function readDateRange(query: {
       param: 'startDate',
     });
   }
-  return { since: since && new Date(since.start), before: last && new Date(last.end) };
+  const isBounded = last && last.end < FIRST_LONG_YEAR_MS;
+  return {
+    since: since && new Date(since.start),
+    before: isBounded ? new Date(last.end) : undefined,
+  };
 }
 
 /** Returns the first millisecond of a date or time, and the first one after it. */

@@ -10,8 +10,11 @@ let weir: Gateway;
 beforeAll(async () => {
   weir = await startGateway();
   weir.upstream.answer = ({ text }) => {
-    const detail = [{ type: 'extra_forbidden', loc: ['body', 'stream_options'] }];
-    if ('stream_options' in JSON.parse(text)) return Response.json({ detail }, { status: 422 });
+    const refused = ['stream_options', 'max_completion_tokens'].find(
+      (each) => each in JSON.parse(text),
+    );
+    const detail = [{ type: 'extra_forbidden', loc: ['body', refused] }];
+    if (refused) return Response.json({ detail }, { status: 422 });
     const chunk = { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] };
     return streamed([`data: ${JSON.stringify(chunk)}\n\n`, 'data: [DONE]\n\n']);
   };
@@ -38,4 +41,23 @@ test('the operator sees the dialect of a channel and what its upstream refused',
   expect(weir.upstream.asked).toHaveLength(3);
   const members = (await channels()).flatMap(({ models }) => models).map((m) => m.refused_members);
   expect(members.flat()).toEqual(['stream_options']);
+});
+
+test('the operator sees a member that Weir renamed, and that the upstream refused', async () => {
+  // A client of messages names its limit `max_tokens`; Weir sends OpenAI's name for it.
+  weir.upstream.asked.length = 0;
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const ask = () =>
+    weir.post('/v1/messages', { model: 'gpt-4o-mini', max_tokens: 9, messages, stream: true });
+  for (const _ of [1, 2]) expect(await (await ask()).text()).toContain('Hi');
+  const sent = weir.upstream.asked.map(({ text }) => Object.keys(JSON.parse(text)));
+  expect(sent.map((names) => names.includes('max_completion_tokens'))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(sent.map((names) => names.includes('max_tokens'))).toEqual([false, true, true]);
+  const { data } = JSON.parse(await weir.operate('GET', '/channels')) as Channels;
+  const members = data.flatMap(({ models }) => models).flatMap((each) => each.refused_members);
+  expect(members.toSorted()).toEqual(['max_completion_tokens', 'stream_options']);
 });

@@ -20,7 +20,7 @@ import type {
   StreamWriter,
 } from './neutral.ts';
 import { listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
-import { extraContent, signatureIn } from './thought-signature.ts';
+import { extraContent, readExtraContent, signatureIn } from './thought-signature.ts';
 
 const STOPS: Record<string, StopReason> = {
   stop: 'end',
@@ -68,7 +68,7 @@ export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   for (const call of listOrEmpty(message['tool_calls'])) {
     const calledFunction = isObject(call) ? call['function'] : undefined;
     if (!isObject(call) || !isObject(calledFunction)) continue;
-    parts.push({
+    parts.push(...readExtraContent(call), {
       type: 'call',
       id: String(call['id']),
       name: String(calledFunction['name']),
@@ -149,6 +149,14 @@ export class ChatReader implements StreamReader {
     return events;
   }
 
+  /** Returns the events of a signature. It belongs to the reasoning before the call. */
+  private sign(part: AssistantPart): NeutralEvent[] {
+    if (part.type !== 'reasoning' || part.signature === undefined) return [];
+    const opened =
+      this.open === 'reasoning' ? [] : this.openPart('reasoning', { type: 'reasoning' });
+    return [...opened, { type: 'signature', signature: part.signature }];
+  }
+
   private readDelta(delta: ReadonlyJsonObject): NeutralEvent[] {
     const events: NeutralEvent[] = [];
     const addDelta = (kind: 'text' | 'reasoning' | 'refusal', text: unknown) => {
@@ -169,6 +177,7 @@ export class ChatReader implements StreamReader {
       const index = Number(call['index'] ?? 0);
       if (this.open !== index) {
         const [id, name] = [String(call['id'] ?? ''), String(calledFunction['name'] ?? '')];
+        for (const part of readExtraContent(call)) events.push(...this.sign(part));
         events.push(...this.openPart(index, { type: 'call', id, name }));
       }
       const text = calledFunction['arguments'];

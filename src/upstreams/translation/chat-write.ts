@@ -1,5 +1,7 @@
 /** Writes requests for upstreams with OpenAI chat completions. */
+import type { Abilities } from '../../catalogue/abilities.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { SKIPPED_SIGNATURE } from '../../protocols/signatures.ts';
 import { effortOf } from './abilities.ts';
 import { decodedText, isText } from './media.ts';
 import type {
@@ -14,6 +16,7 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
+import { extraContent, signatureIn } from './thought-signature.ts';
 
 /** Where an upstream takes the reasoning of earlier turns. */
 export interface ReasoningPlace {
@@ -23,19 +26,26 @@ export interface ReasoningPlace {
   readonly isNeeded: boolean;
 }
 
+interface TurnOptions {
+  readonly place: ReasoningPlace | undefined;
+  readonly signatures: Abilities['signatures'] | undefined;
+}
+
 /**
- * Returns the body of the request, without `model`. Without `place`, the reasoning of earlier turns
+ * Returns the body of the request, without `model`. A Gemini gets its `signatures`, as Google's own
+ * layer for OpenAI's clients takes them. Without `place`, the reasoning of earlier turns
  * is left out.
  */
 export function writeChat(
   request: NeutralRequest,
   place?: ReasoningPlace,
+  signatures?: Abilities['signatures'],
 ): Record<string, unknown> {
   const { tools, stop } = request;
   return withoutUndefined({
     messages: [
       ...request.system.map((content) => ({ role: 'system', content })),
-      ...request.turns.flatMap((turn) => writeTurn(turn, place)),
+      ...request.turns.flatMap((turn) => writeTurn(turn, { place, signatures })),
     ],
     max_completion_tokens: request.max_output_tokens,
     temperature: request.temperature,
@@ -55,14 +65,14 @@ export function writeChat(
   });
 }
 
-function writeTurn(turn: Turn, place: ReasoningPlace | undefined): object[] {
+function writeTurn(turn: Turn, options: TurnOptions): object[] {
   switch (turn.role) {
     case 'system':
       return [{ role: 'system', content: turn.parts.map(({ text }) => text).join('\n') }];
     case 'user':
       return writeUser(turn.parts);
     case 'assistant':
-      return writeAssistant(turn.parts, place);
+      return writeAssistant(turn.parts, options);
     default:
       return turn satisfies never;
   }
@@ -132,15 +142,21 @@ export function imageUrl(image: ImagePart): string {
 /** Writes one message; none if the turn has nothing that this protocol carries. */
 function writeAssistant(
   parts: readonly AssistantPart[],
-  place: ReasoningPlace | undefined,
+  { place, signatures }: TurnOptions,
 ): object[] {
   let [content, refusal, reasoning] = ['', '', ''];
   const tool_calls: object[] = [];
-  for (const part of parts) {
+  const isSigned = parts.some((part) => signatureIn(part) !== undefined);
+  const missing = signatures?.needed && !isSigned ? SKIPPED_SIGNATURE : undefined;
+  for (const [at, part] of parts.entries()) {
     if (part.type === 'text') content += part.text;
     else if (part.type === 'refusal') refusal += part.text;
     else if (part.type === 'reasoning') reasoning += part.text;
-    else if (part.type === 'call') tool_calls.push(writeToolCall(part));
+    else if (part.type === 'call') {
+      const signature = signatureIn(parts[at - 1]) ?? missing;
+      const extra = signatures?.maker === 'gemini' ? extraContent(signature) : {};
+      tool_calls.push({ ...writeToolCall(part), ...extra });
+    }
   }
   if (content === '' && refusal === '' && tool_calls.length === 0) return [];
   return [

@@ -280,6 +280,8 @@ function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefin
       features.note('forced_tool', param);
       return names.length === 1 ? { type: 'tool', name: String(names[0]) } : { type: 'any' };
     case 'AUTO':
+    // The model has the schemas of the functions. Strict schemas of other vendors take fewer shapes.
+    case 'VALIDATED':
       return { type: 'auto' };
     case 'MODE_UNSPECIFIED':
       return undefined;

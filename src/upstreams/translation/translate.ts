@@ -82,7 +82,7 @@ export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> =
     // The answer to the client needs the usage. OpenAI sends the usage in a stream only with this
     // option.
     request: (request, _, call) => ({
-      ...writeChat(request, call && reasoningPlace(call)),
+      ...writeChat(request, call && reasoningPlace(call), call?.model_abilities?.signatures),
       ...(request.stream ? { stream_options: { include_usage: true } } : {}),
     }),
     answer: readChatAnswer,

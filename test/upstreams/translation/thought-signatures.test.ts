@@ -4,11 +4,17 @@
  * Gemini 3 refuses calls without one, and accepts `skip_thought_signature_validator` in its place.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { abilitiesOn } from '../../../src/catalogue/abilities.ts';
+import { builtInModels } from '../../../src/catalogue/built-in.ts';
 import type { ClientProtocol } from '../../../src/protocols/names.ts';
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import { writeGeminiAnswer } from '../../../src/upstreams/translation/gemini-answer.ts';
 import type { ReadonlyJsonObject } from '../../../src/upstreams/translation/reading.ts';
-import { readRequest, UPSTREAM_TRANSLATORS } from '../../../src/upstreams/translation/translate.ts';
+import {
+  readRequest,
+  translateCall,
+  UPSTREAM_TRANSLATORS,
+} from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, type Upstream } from '../upstream.ts';
 
 let upstream: Upstream;
@@ -118,6 +124,93 @@ describe.each(Object.keys(LOOPS) as (keyof typeof LOOPS)[])('a client of %s', (c
     },
   );
 });
+
+/** Google's own layer for OpenAI's clients (Gemini API docs: OpenAI compatibility). */
+describe.each(['anthropic', 'responses', 'gemini'] as const)(
+  'Gemini in chat completions, for %s',
+  (client) => {
+    const extra_content = { google: { thought_signature: SIGNATURE } };
+    const called = [
+      {
+        index: 0,
+        id: 'a',
+        type: 'function',
+        function: { name: 'f', arguments: '{}' },
+        extra_content,
+      },
+      { index: 1, id: 'b', type: 'function', function: { name: 'f', arguments: '{}' } },
+    ];
+    const model_abilities = abilitiesOn(
+      builtInModels().find(({ id }) => id === 'gemini-3.5-flash')?.abilities,
+      'openai',
+    );
+    const spoken = protocolFor(client, 'openai');
+    const first =
+      client === 'gemini' ? { contents: [{ parts: [{ text: 'Hi' }] }] } : LOOPS[client][0];
+
+    test.each([false, true])('it returns the signature unchanged; streamed: %p', async (stream) => {
+      const chunk = (delta: object, finish_reason: string | null = null) =>
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+      upstream.answer = () =>
+        stream
+          ? new Response(
+              chunk({ reasoning_content: 'Hm.' }) +
+                called.map((call) => chunk({ tool_calls: [call] })).join('') +
+                chunk({}, 'tool_calls') +
+                'data: [DONE]\n\n',
+              { headers: { 'content-type': 'text/event-stream' } },
+            )
+          : Response.json({
+              choices: [{ message: { tool_calls: called }, finish_reason: 'tool_calls' }],
+            });
+      const call = callOf(upstream.url, { ...first, stream }, { model_abilities });
+      let answer: unknown;
+      if (stream) {
+        const streamed = await spoken.stream(call);
+        for await (const _ of streamed.events);
+        answer = streamed.answer?.();
+      } else answer = JSON.parse((await spoken.complete(call)).body_text);
+      if (client === 'gemini') return;
+      const next = callOf(
+        upstream.url,
+        { ...LOOPS[client][1](answer as Json) },
+        { model_abilities },
+      );
+      const { body } = translateCall(client, 'openai', next).call;
+      const sent = (body['messages'] as Json[])
+        .flatMap(({ tool_calls }) => (tool_calls ?? []) as Json[])
+        .map((each) => each['extra_content']);
+      expect(sent).toEqual([extra_content, undefined]);
+    });
+
+    test('calls of another model get the value that Gemini accepts', () => {
+      const calls: Record<typeof client, object> = {
+        anthropic: {
+          messages: [
+            question,
+            { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+            question,
+          ],
+        },
+        responses: {
+          input: [question, { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }],
+        },
+        gemini: {
+          contents: [
+            { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+            { role: 'user', parts: [{ text: 'So?' }] },
+          ],
+        },
+      };
+      const call = callOf(upstream.url, { ...calls[client] }, { model_abilities });
+      expect(translateCall(client, 'openai', call).call.body_text).toContain(
+        '"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}',
+      );
+      const other = { ...call, model_abilities: undefined };
+      expect(translateCall(client, 'openai', other).call.body_text).not.toContain('extra_content');
+    });
+  },
+);
 
 test('calls without a signature get the value that Gemini accepts in its place', () => {
   const answer = {

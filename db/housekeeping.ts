@@ -35,7 +35,7 @@ export async function deleteOldIdempotencyKeys(sql: Sql, age_ms: number): Promis
 }
 
 /** Returns the smallest UUID of version 7 for a time (RFC 9562, 5.7). */
-function firstIdAt(ms: number): string {
+export function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }

@@ -3,6 +3,7 @@ import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts
 import { deleteOldTransitions } from '../../db/channels/transitions.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
+import { deleteOldCallRecords } from '../../db/records/calls.ts';
 import { deleteExpiredCalls, dropUnwantedBodies } from '../../db/repeats/kept-answers.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
@@ -18,6 +19,7 @@ const KEEP_RESPONSES_DAYS = 30;
 const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
 const TRANSITIONS_A_SWEEP = 5_000;
+const RECORDS_A_SWEEP = 50_000;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
 /**
@@ -31,6 +33,8 @@ export interface HousekeepingDeps {
   clock: Clock;
   /** How many days the history of circuits is kept. */
   circuit_days: number;
+  /** How many days the records of calls without a charge are kept. */
+  record_days: number;
   onError: (error: unknown) => void;
 }
 
@@ -57,7 +61,7 @@ export class Housekeeping {
 
   /** Deletes a bounded number of rows of each table. The next sweep deletes more. */
   async sweep(): Promise<void> {
-    const { sql, clock, circuit_days } = this.deps;
+    const { sql, clock, circuit_days, record_days } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteExpiredCalls(sql);
@@ -65,6 +69,7 @@ export class Housekeeping {
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await deleteOldTransitions(sql, circuit_days, TRANSITIONS_A_SWEEP);
+    await deleteOldCallRecords(sql, clock.now(), record_days, RECORDS_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopenedBatches(sql, UNOPENED_HOURS);
   }

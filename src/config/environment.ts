@@ -23,6 +23,7 @@ const EnvironmentSchema = Type.Object({
   WEIR_SECRET_KEY: Type.Optional(Type.String({ minLength: 32 })),
   WEIR_KEPT_ANSWERS_MB: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 256 }),
   WEIR_CIRCUIT_HISTORY_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
+  WEIR_CALL_RECORD_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 90 }),
   WEIR_WEBHOOK_ALLOW_HOSTS: Type.Optional(
     Type.String({
       pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
@@ -86,6 +87,8 @@ Environment:
                                    (default: a file in the data folder)
   WEIR_KEPT_ANSWERS_MB             room for answers of calls with an Idempotency-Key, for each
                                    organization (default 256)
+  WEIR_CALL_RECORD_DAYS            days for which calls without a charge stay on record
+                                   (default 90)
   WEIR_CIRCUIT_HISTORY_DAYS        days for which changes of channels' circuits are kept
                                    (default 30)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,

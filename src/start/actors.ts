@@ -48,12 +48,13 @@ export async function startActors(
   installation: OpenInstallation,
   generation: Generation,
   bodies: BodyBudget,
-  environment: Pick<Environment, 'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS'>,
+  environment: Pick<Environment, 'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS' | 'WEIR_CALL_RECORD_DAYS'>,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
   const { REDIS_URL: redis_url, WEIR_CIRCUIT_HISTORY_DAYS: circuit_days } = environment;
+  const { WEIR_CALL_RECORD_DAYS: record_days } = environment;
   const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
   const hints = moneyHintsOver(bus);
   const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, hints, onError });
@@ -187,6 +188,7 @@ export async function startActors(
     kinds: [webhooks, batchKind(background, batchWorker)],
     bodies,
     circuit_days,
+    record_days,
     async announce(task_id) {
       const delivery = await createDelivery(background, task_id);
       if (!delivery) return;

@@ -22,6 +22,7 @@ export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
   /** How many days the history of circuits is kept. */
   readonly circuit_days: number;
+  readonly record_days: number;
   /** Database connection for the reads that HTTP requests need. */
   readonly requests: Sql;
   /** Database connection for the transactions of durable actors. */
@@ -100,6 +101,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     sql: background,
     clock,
     circuit_days: parts.circuit_days,
+    record_days: parts.record_days,
     onError,
   });
   const tasks = new Tasks({

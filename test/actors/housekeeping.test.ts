@@ -33,6 +33,7 @@ test('old ended effects and old requests are deleted; recent and pending ones st
     sql,
     clock: systemClock,
     circuit_days: 30,
+    record_days: 90,
     onError: () => undefined,
   }).sweep();
   const effects = await sql`select effect from outbox order by effect`;
@@ -57,6 +58,7 @@ test('P7: expired calls are deleted, and bodies of organizations that keep no an
     sql,
     clock: systemClock,
     circuit_days: 30,
+    record_days: 90,
     onError: () => undefined,
   }).sweep();
   const rows = await sql`select key_id, state from kept_answer order by key_id`;
@@ -64,4 +66,21 @@ test('P7: expired calls are deleted, and bodies of organizations that keep no an
     { key_id: 'unwanted', state: 'dropped' },
     { key_id: 'young', state: 'kept' },
   ]);
+});
+
+test('old records of calls without a charge are deleted; recent ones stay', async () => {
+  const { sql } = database;
+  const days_ago = (days: number) => Bun.randomUUIDv7('hex', Date.now() - days * 24 * 3_600_000);
+  for (const days of [31, 29]) {
+    await sql`
+      insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
+        outcome, status)
+      values (${days_ago(days)}, 'o', 'k', 'chat', ${`${days} days`}, 'v', '', 'refused', 400)`;
+  }
+  await new Housekeeping({
+    ...{ sql, clock: systemClock, circuit_days: 30, record_days: 30 },
+    onError: () => undefined,
+  }).sweep();
+  const rows = await sql`select model from call_record`;
+  expect(rows.map((row) => row['model'])).toEqual(['29 days']);
 });

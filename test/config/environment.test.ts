@@ -15,6 +15,7 @@ describe('the environment', () => {
       WEIR_TRANSPORT: 'own',
       WEIR_BODY_MEMORY_MB: 512,
       WEIR_CIRCUIT_HISTORY_DAYS: 30,
+      WEIR_CALL_RECORD_DAYS: 90,
       WEIR_WRONG_KEYS_PER_MINUTE: 60,
     });
   });

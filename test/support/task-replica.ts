@@ -167,6 +167,7 @@ async function startReplica(
   const running = composeTasks({
     feed: new InspectionFeed(() => replica.id, systemClock.now),
     circuit_days: 30,
+    record_days: 90,
     announceEvents: options.announceEvents ?? (() => undefined),
     requests: sql,
     durable: sql,

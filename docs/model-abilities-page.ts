@@ -27,6 +27,7 @@ export function abilitiesSection(): string {
     table(rows, reasoningCells),
     MEDIA,
     table(rows, mediaCells),
+    '',
     ...differences(rows),
   ].join('\n');
 }

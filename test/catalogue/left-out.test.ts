@@ -33,6 +33,11 @@ describe('P18: the list of what is taken and left out', () => {
     [MESSAGES, 'tools[].allowed_callers', ['direct', 'code'], false],
     [MESSAGES, 'cache_control', { type: 'ephemeral' }, true],
     ['/v1/rerank', 'cache_control', {}, false],
+    // What Claude Code and Codex send with every request.
+    [MESSAGES, 'context_management', { edits: [] }, true],
+    ['/v1/responses', 'client_metadata', { session: 'a' }, true],
+    ['/v1/responses', 'tools[].type', 'web_search', true],
+    ['/v1/responses', 'tools[].type', 'file_search', false],
   ])('%s: %s = %j is on it: %p', (route, param, value, isListed) => {
     expect(isLeftOut(route, param, value)).toBe(isListed);
   });

@@ -48,7 +48,10 @@ export async function startActors(
   installation: OpenInstallation,
   generation: Generation,
   bodies: BodyBudget,
-  environment: Pick<Environment, 'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS' | 'WEIR_CALL_RECORD_DAYS'>,
+  environment: Pick<
+    Environment,
+    'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS' | 'WEIR_CALL_RECORD_DAYS'
+  >,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);

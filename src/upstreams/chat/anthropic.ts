@@ -3,7 +3,7 @@ import { isObject } from '../../json/object.ts';
 import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { withoutForeignThinking } from '../pass-through/foreign-signatures.ts';
+import { hasUnthoughtCalls, withoutForeignThinking } from '../pass-through/foreign-signatures.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { wholeUsage } from '../pass-through/reported-usage.ts';
 import {
@@ -112,11 +112,22 @@ export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Recor
   return edits;
 }
 
-/** Returns the edit that removes the thinking of other providers, if there is any. */
+/**
+ * Returns the edits that remove the thinking of other providers, if there is any. If the last turn with
+ * calls does not start with Claude's own thinking, a Claude that thinks with a budget goes on without
+ * thinking, because it refuses such a turn (deepset-ai/haystack-core-integrations#2146).
+ */
 export function ownThinkingOnly({ body, model_abilities }: UpstreamCall): Record<string, Edit> {
-  const isClaude = model_abilities?.signatures.maker === 'anthropic';
+  const { maker, needed } = model_abilities?.signatures ?? {};
+  const isClaude = maker === 'anthropic';
   const messages = withoutForeignThinking(body['messages'], isClaude);
-  return messages === undefined ? {} : { messages };
+  const { thinking } = body;
+  const isBudget = isObject(thinking) && thinking['type'] === 'enabled';
+  const mustStop = isClaude && needed && isBudget && hasUnthoughtCalls(body['messages']);
+  return {
+    ...(messages === undefined ? {} : { messages }),
+    ...(mustStop ? { thinking: '{"type":"disabled"}' } : {}),
+  };
 }
 
 /** Returns the charged text of a complete content block. */

@@ -44,12 +44,7 @@ const memberEdit =
  * if `isClaude`: a compatible provider may not sign its own.
  */
 export function withoutForeignThinking(messages: unknown, isClaude: boolean): ListEdit | undefined {
-  const isForeign = (block: unknown) => {
-    if (!isObject(block) || block['type'] !== 'thinking') return false;
-    const { signature } = block;
-    if (typeof signature !== 'string' || signature === '') return isClaude;
-    return isMarked(signature);
-  };
+  const isForeign = (block: unknown) => isForeignThinking(block, isClaude);
   return listEdit(messages, (message) => {
     const { content } = message;
     if (message['role'] !== 'assistant' || !Array.isArray(content)) return undefined;
@@ -58,6 +53,35 @@ export function withoutForeignThinking(messages: unknown, isClaude: boolean): Li
       listEdit(content, (block) => (isForeign(block) ? () => null : undefined)),
     )(message);
   });
+}
+
+function isForeignThinking(block: unknown, isClaude: boolean): boolean {
+  if (!isObject(block) || block['type'] !== 'thinking') return false;
+  const { signature } = block;
+  if (typeof signature !== 'string' || signature === '') return isClaude;
+  return isMarked(signature);
+}
+
+/**
+ * True if the last message has results of tools, and the turn that called them does not start with
+ * Claude's own thinking.
+ */
+export function hasUnthoughtCalls(messages: unknown): boolean {
+  if (!Array.isArray(messages)) return false;
+  const [called, last] = messages.slice(-2).map(contentOf);
+  const hasResults = last?.some((block) => isObject(block) && block['type'] === 'tool_result');
+  return hasResults === true && !isOwnThinking(called?.[0]);
+}
+
+function isOwnThinking(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  if (block['type'] === 'redacted_thinking') return true;
+  return block['type'] === 'thinking' && !isForeignThinking(block, true);
+}
+
+function contentOf(message: unknown): readonly unknown[] {
+  const content = isObject(message) ? message['content'] : undefined;
+  return Array.isArray(content) ? content : [];
 }
 
 /**

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const MODEL_OF: Record<ChatProtocol, string> = {
-  ...{ openai: 'gpt-4o', 'azure-openai': 'gpt-4o', 'openai-responses': 'gpt-5.4' },
+  ...{ openai: 'gpt-5', 'azure-openai': 'gpt-4o', 'openai-responses': 'gpt-5.4' },
   ...{ anthropic: 'claude-opus-4-5', bedrock: 'claude-opus-4-5' },
   ...{ gemini: 'gemini-3.5-flash', vertex: 'gemini-3.5-flash' },
 };
@@ -251,6 +251,7 @@ const LOOPS: Record<
       max_tokens: 4_000,
       messages: [{ role: 'user', content: ASK }],
       tools: [{ name: 'weather', input_schema: WEATHER }],
+      thinking: { type: 'enabled', budget_tokens: 1_024 },
     },
     next: (before, { content }) => ({
       ...before,

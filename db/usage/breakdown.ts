@@ -1,61 +1,54 @@
 import type { Sql } from 'postgres';
-import { type AsOf, isIn } from './as-of.ts';
-import { conditions, type UsageFilters } from './filters.ts';
+import type { AsOf } from './as-of.ts';
+import type { UsageFilters } from './filters.ts';
+import { addCounts, type Counts, noCounts } from './roll-ups/counters.ts';
+import { readSums } from './roll-ups/snapshot.ts';
+import { readUsage } from './roll-ups/sums.ts';
 
-/** Sums over usage lines. Amounts are in nano-USD. */
-interface UsageSums {
-  readonly requests: number;
-  readonly charged_nano_usd: number;
-  readonly overrun_nano_usd: number;
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly cache_write_tokens: number;
-  readonly output_tokens: number;
+/** By what a breakdown groups, beside days of UTC. */
+const NAMES = ['model', 'model_vendor', 'scene', 'access_channel'] as const;
+
+export type BreakdownGroup = (typeof NAMES)[number] | 'day';
+export const BREAKDOWN_GROUPS: readonly BreakdownGroup[] = ['day', ...NAMES];
+
+/** The sums of all usage lines, and those of each group by its name, in the order of the names. */
+export interface Breakdown {
+  readonly total: Counts;
+  readonly groups: Readonly<Record<BreakdownGroup, ReadonlyMap<string, Counts>>>;
 }
 
-/** By what a breakdown groups, with the expression of each group. */
-const GROUPS = {
-  day: "to_char(at at time zone 'UTC', 'YYYY-MM-DD')",
-  model: 'model',
-  model_vendor: 'model_vendor',
-  scene: 'scene',
-  access_channel: 'access_channel',
-} as const;
+const DAY_MS = 86_400_000;
 
-export type BreakdownGroup = keyof typeof GROUPS;
-export const BREAKDOWN_GROUPS = Object.keys(GROUPS) as BreakdownGroup[];
-
-/** The sums of one group; of all lines if `group` is null. */
-export interface BreakdownRow extends UsageSums {
-  readonly group: BreakdownGroup | null;
-  readonly name: string | null;
-}
-
-/** Returns the sums of all lines, and by each group, as they were in one committed state. */
-export function breakDown(sql: Sql, filters: UsageFilters, as_of: AsOf): Promise<BreakdownRow[]> {
-  return sql<BreakdownRow[]>`
-    with line as (
-      select ${sql.unsafe(GROUPS.day)} as day, model, model_vendor, scene, access_channel,
-        count(*) as requests, sum(charged_nano_usd) as charged, sum(overrun_nano_usd) as overrun,
-        sum(input_tokens) as input, sum(cached_input_tokens) as cached,
-        sum(cache_write_tokens) as written, sum(output_tokens) as output
-      from usage_line
-      where ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
-      group by 1, 2, 3, 4, 5
-    )
-    select case
-        when grouping(day) = 0 then 'day' when grouping(model) = 0 then 'model'
-        when grouping(model_vendor) = 0 then 'model_vendor' when grouping(scene) = 0 then 'scene'
-        when grouping(access_channel) = 0 then 'access_channel' end as group,
-      coalesce(day, model, model_vendor, scene, access_channel) as name,
-      coalesce(sum(requests), 0)::int8 as requests,
-      coalesce(sum(charged), 0)::int8 as charged_nano_usd,
-      coalesce(sum(overrun), 0)::int8 as overrun_nano_usd,
-      coalesce(sum(input), 0)::int8 as input_tokens,
-      coalesce(sum(cached), 0)::int8 as cached_input_tokens,
-      coalesce(sum(written), 0)::int8 as cache_write_tokens,
-      coalesce(sum(output), 0)::int8 as output_tokens
-    from line
-    group by grouping sets ((), (day), (model), (model_vendor), (scene), (access_channel))
-    order by 1 nulls first, 2`;
+/** Returns the sums of usage lines, and by each group, as they were in one committed state. */
+export function breakDown(sql: Sql, filters: UsageFilters, as_of: AsOf): Promise<Breakdown> {
+  return readSums(sql, async (reader) => {
+    const request = { filters, as_of };
+    const rows = await readUsage(reader, { ...request, groups: NAMES });
+    const days = await readUsage(reader, { ...request, groups: [], starts: 'utc_days' });
+    const sums = (named: readonly (readonly [name: string | undefined, counts: Counts])[]) => {
+      const found = new Map<string, Counts>();
+      for (const [name = '', counts] of named) {
+        // Calls without a charge are no part of a bill.
+        if (counts.charges === 0) continue;
+        found.set(name, addCounts(found.get(name) ?? noCounts(), counts));
+      }
+      return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+    };
+    const by = (name: (typeof NAMES)[number]) => sums(rows.map((row) => [row[name], row.counts]));
+    return {
+      total: rows.reduce((total, { counts }) => addCounts(total, counts), noCounts()),
+      groups: {
+        day: sums(
+          days.map(({ bucket, counts }) => [
+            new Date(bucket * DAY_MS).toISOString().slice(0, 10),
+            counts,
+          ]),
+        ),
+        model: by('model'),
+        model_vendor: by('model_vendor'),
+        scene: by('scene'),
+        access_channel: by('access_channel'),
+      },
+    };
+  });
 }

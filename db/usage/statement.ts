@@ -1,5 +1,7 @@
 import type { Sql } from 'postgres';
-import { type AsOf, isIn } from './as-of.ts';
+import type { AsOf } from './as-of.ts';
+import { readSums } from './roll-ups/snapshot.ts';
+import { readUsage } from './roll-ups/sums.ts';
 
 /** The deposits of a month. Amounts are in nano-USD. */
 export interface DepositRow {
@@ -39,16 +41,28 @@ export function listDeposits(
 export function chargesByKey(
   sql: Sql,
   organization_id: string,
-  { from, until }: Month,
+  month: Month,
   as_of: AsOf,
 ): Promise<KeyChargeRow[]> {
-  return sql<KeyChargeRow[]>`
-    select key_id, coalesce(max(api_key.name), '') as name, count(*) as requests,
-      sum(charged_nano_usd)::int8 as charged_nano_usd
-    from usage_line left join api_key on api_key.id = usage_line.key_id
-    where usage_line.organization_id = ${organization_id} and at >= ${from} and at < ${until}
-      and ${isIn(sql, as_of, 'usage_line')}
-    group by key_id order by 4 desc, 1`;
+  return readSums(sql, async (reader) => {
+    const filters = { organization_id, ...month };
+    const rows = await readUsage(reader, { filters, as_of, groups: ['key_id'] });
+    const charged = rows.filter(({ counts }) => counts.charges > 0);
+    const ids = charged.map(({ key_id = '' }) => key_id);
+    const keys = await reader.tx<{ id: string; name: string }[]>`
+      select id, name from api_key
+      where organization_id = ${organization_id} and id = any(${ids}::text[])`;
+    const names = new Map(keys.map(({ id, name }) => [id, name]));
+    const found = charged.map(({ key_id = '', counts }) => ({
+      key_id,
+      name: names.get(key_id) ?? '',
+      requests: counts.charges,
+      charged_nano_usd: counts.charged_nano_usd,
+    }));
+    return found.sort(
+      (a, b) => b.charged_nano_usd - a.charged_nano_usd || (a.key_id < b.key_id ? -1 : 1),
+    );
+  });
 }
 
 /** Returns the money that tasks of a month hold now, nano-USD. A statement with such money may grow. */

@@ -11,6 +11,7 @@ import { Audit } from '../actors/money/audit.ts';
 import { Lane } from '../actors/money/lane.ts';
 import { Quotas } from '../actors/money/quotas.ts';
 import { UnownedWatch } from '../actors/money/unowned.ts';
+import { UsageFolder } from '../actors/money/usage-folder.ts';
 import { Replica } from '../actors/replica.ts';
 import { WEBHOOK_KIND, webhookKind } from '../actors/webhooks/kind.ts';
 import { Redeliveries } from '../actors/webhooks/redelivery.ts';
@@ -237,6 +238,8 @@ export async function startActors(
       log.error({ unowned: found }, 'grants or holds have no living owner, or wrong sums'),
     onError,
   });
+  const folder = new UsageFolder({ sql: background, clock: systemClock, onError });
+  folder.start();
   return {
     replica,
     keys,
@@ -352,6 +355,7 @@ export async function startActors(
     ],
     async stop() {
       await audit.stop();
+      await folder.stop();
       await unowned.stop();
       await ranking.stop();
       await prober.stop();

@@ -1,10 +1,11 @@
 import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import {
   BREAKDOWN_GROUPS,
+  type Breakdown,
   type BreakdownGroup,
-  type BreakdownRow,
   breakDown,
 } from '../../../../db/usage/breakdown.ts';
+import type { Counts } from '../../../../db/usage/roll-ups/counters.ts';
 import { validator } from '../../../errors/validate.ts';
 import { usd } from '../../../json/usd.ts';
 import { type Handler, json, type RequestContext } from '../../endpoint.ts';
@@ -53,35 +54,34 @@ async function billing(
   const filters = { ...filtersOf(query, organization_id, deps.catalogue()), key_id };
   const sql = deps.usage();
   const as_of = await asOf(query, sql);
-  const rows = await breakDown(sql, filters, as_of);
-  const [total] = rows.filter(({ group }) => group === null);
+  const { total, groups } = await breakDown(sql, filters, as_of);
   return json({
     object: 'billing',
     currency: 'USD',
-    total: total ? sumsOf(total) : null,
-    ...groupsOf(rows),
+    total: sumsOf(total),
+    ...groupsOf(groups),
     as_of: writeAsOf(as_of),
   });
 }
 
 /** Returns the sums by each group, as members of an answer. */
-export function groupsOf(rows: readonly BreakdownRow[]): object {
-  const groups = BREAKDOWN_GROUPS.map((group) => [
+export function groupsOf(groups: Breakdown['groups']): object {
+  const members = BREAKDOWN_GROUPS.map((group) => [
     MEMBER[group],
-    rows.flatMap((row) => (row.group === group ? [{ name: row.name, ...sumsOf(row) }] : [])),
+    Array.from(groups[group], ([name, counts]) => ({ name, ...sumsOf(counts) })),
   ]);
-  return Object.fromEntries(groups);
+  return Object.fromEntries(members);
 }
 
-/** Returns the sums of a row, with money in USD. */
-export function sumsOf(row: BreakdownRow): object {
+/** Returns the sums of charges, with money in USD. */
+export function sumsOf(counts: Counts): object {
   return {
-    amount: usd(row.charged_nano_usd),
-    list_price: usd(row.charged_nano_usd + row.overrun_nano_usd),
-    requests: row.requests,
-    input_tokens: row.input_tokens,
-    cached_input_tokens: row.cached_input_tokens,
-    cache_write_tokens: row.cache_write_tokens,
-    output_tokens: row.output_tokens,
+    amount: usd(counts.charged_nano_usd),
+    list_price: usd(counts.list_nano_usd),
+    requests: counts.charges,
+    input_tokens: counts.input_tokens,
+    cached_input_tokens: counts.cached_input_tokens,
+    cache_write_tokens: counts.cache_write_tokens,
+    output_tokens: counts.output_tokens,
   };
 }

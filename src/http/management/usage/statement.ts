@@ -26,13 +26,12 @@ export function getStatement(deps: UsageDeps): Handler {
     const sql = deps.usage();
     const as_of = await readAsOf(sql);
     const filters = { organization_id, ...month };
-    const [deposits, rows, keys, held] = await Promise.all([
+    const [deposits, { total, groups }, keys, held] = await Promise.all([
       listDeposits(sql, organization_id, month),
       breakDown(sql, filters, as_of),
       chargesByKey(sql, organization_id, month, as_of),
       heldOfMonth(sql, organization_id, month),
     ]);
-    const total = rows.find(({ group }) => group === null);
     return json({
       object: 'statement',
       month: name,
@@ -41,12 +40,12 @@ export function getStatement(deps: UsageDeps): Handler {
         ...{ id, amount: usd(amount_nano_usd), note, created_at: created_at.toISOString() },
       })),
       deposited: usd(deposits.reduce((sum, { amount_nano_usd }) => sum + amount_nano_usd, 0)),
-      charged: total ? sumsOf(total) : null,
+      charged: sumsOf(total),
       held: usd(held),
       by_api_key: keys.map(({ key_id, name: key_name, requests, charged_nano_usd }) => ({
         ...{ api_key_id: key_id, name: key_name, requests, amount: usd(charged_nano_usd) },
       })),
-      ...groupsOf(rows),
+      ...groupsOf(groups),
       is_final: held === 0 && as_of.at >= month.until,
       as_of: writeAsOf(as_of),
     });

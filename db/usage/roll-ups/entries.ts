@@ -1,0 +1,54 @@
+import type { Fragment, Sql } from 'postgres';
+import { DURATION_CLASS } from './counters.ts';
+
+/** By what usage is grouped and filtered. Series have these columns. */
+export const DIMENSIONS = [
+  'scene',
+  'model',
+  'model_vendor',
+  'access_channel',
+  'protocol',
+  'outcome',
+] as const;
+
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** Seconds in 15 minutes. */
+export const QUARTER_S = 900;
+export const QUARTERS_A_DAY = 96;
+const QUARTER = `floor(extract(epoch from at) / ${QUARTER_S})::int4`;
+
+/** The tables whose rows are summed. */
+export type EntryTable = 'usage_line' | 'call_record';
+
+const SELECTED: Record<EntryTable, string> = {
+  usage_line: `id, xid, organization_id, key_id, at, ${QUARTER} as quarter, scene, model, model_vendor,
+    access_channel, protocol, outcome, 1 as requests, 1 as charges,
+    (outcome = 'completed')::int4 as succeeded, charged_nano_usd,
+    charged_nano_usd + overrun_nano_usd as list_nano_usd, input_tokens, cached_input_tokens,
+    cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens,
+    coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,
+    coalesce(first_token_ms, 0) as first_token_ms,
+    (first_token_ms is not null)::int4 as first_tokens, ${DURATION_CLASS} as took,
+    coalesce(grant_id, hold_id) as payer_id`,
+  // The text that a client sent as its model must not make a new series.
+  call_record: `id, xid, organization_id, key_id, at, ${QUARTER} as quarter, scene,
+    case when model_vendor = '' then '' else model end as model, model_vendor,
+    'platform'::text as access_channel, protocol, outcome, 1 as requests, 0 as charges,
+    (outcome in ('repeated', 'accepted', 'free'))::int4 as succeeded, 0::int8 as charged_nano_usd,
+    0::int8 as list_nano_usd, 0 as input_tokens, 0 as cached_input_tokens, 0 as cache_write_tokens,
+    0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
+    coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,
+    coalesce(first_token_ms, 0) as first_token_ms,
+    (first_token_ms is not null)::int4 as first_tokens, ${DURATION_CLASS} as took,
+    null::uuid as payer_id`,
+};
+
+/**
+ * Returns a query for the rows of a table that meet `where`, each with what it adds to the sums. A
+ * call that created a task adds nothing, because the task's usage line does.
+ */
+export function entriesOf(sql: Sql, table: EntryTable, where: Fragment): Fragment {
+  const more = table === 'call_record' ? sql`and task_id is null` : sql``;
+  return sql`select ${sql.unsafe(SELECTED[table])} from ${sql(table)} where ${where} ${more}`;
+}

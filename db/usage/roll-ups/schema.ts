@@ -1,0 +1,123 @@
+/**
+ * Sums of usage lines and records of calls, for queries over long times. They are exact: a row is
+ * added once, in the transaction that moves the fold's snapshot (docs/decisions/usage-roll-ups.md).
+ */
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  check,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { instant } from '../../columns.ts';
+
+const int8 = (name: string) => bigint(name, { mode: 'number' });
+
+/** What a sum is of. A short number stands for it in the rows of sums. */
+export const usageSeries = pgTable(
+  'usage_series',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    organization_id: text('organization_id').notNull(),
+    /**
+     * `organization`: all keys, by model and so on. `key`: one key, by model and so on. `key_total`:
+     * all calls of one key.
+     */
+    scope: text('scope', { enum: ['organization', 'key', 'key_total'] }).notNull(),
+    /** '' if the scope is `organization`. */
+    key_id: text('key_id').notNull(),
+    /** '' in this column and the next ones if the scope is `key_total`. */
+    scene: text('scene').notNull(),
+    /** '' if a call was refused and its model is not in the catalogue. */
+    model: text('model').notNull(),
+    model_vendor: text('model_vendor').notNull(),
+    access_channel: text('access_channel').notNull(),
+    protocol: text('protocol').notNull(),
+    outcome: text('outcome').notNull(),
+  },
+  (table) => [
+    uniqueIndex('usage_series_by_name').on(
+      table.organization_id,
+      table.scope,
+      table.key_id,
+      table.scene,
+      table.model,
+      table.model_vendor,
+      table.access_channel,
+      table.protocol,
+      table.outcome,
+    ),
+  ],
+);
+
+/** The sums of one series in one span of time. */
+const sums = () => ({
+  requests: integer('requests').notNull(),
+  /** The usage lines among the requests. */
+  charges: integer('charges').notNull(),
+  succeeded: integer('succeeded').notNull(),
+  charged_nano_usd: int8('charged_nano_usd').notNull(),
+  /** The prices before the platform absorbed a part of them. */
+  list_nano_usd: int8('list_nano_usd').notNull(),
+  input_tokens: int8('input_tokens').notNull(),
+  cached_input_tokens: int8('cached_input_tokens').notNull(),
+  cache_write_tokens: int8('cache_write_tokens').notNull(),
+  output_tokens: int8('output_tokens').notNull(),
+  reasoning_tokens: int8('reasoning_tokens').notNull(),
+  audio_tokens: int8('audio_tokens').notNull(),
+  duration_ms: int8('duration_ms').notNull(),
+  /** The requests whose duration is known. */
+  durations: integer('durations').notNull(),
+  first_token_ms: int8('first_token_ms').notNull(),
+  first_tokens: integer('first_tokens').notNull(),
+  /** Requests by the class of their duration. Null means 0, which needs no space. */
+  ...Object.fromEntries(
+    Array.from({ length: 32 }, (_, bin) => [`took_${bin}`, integer(`took_${bin}`)]),
+  ),
+});
+
+/**
+ * Sums of 15 minutes, except those of a key by model and so on: a key has few calls in 15 minutes.
+ * `quarter` counts them from the Unix epoch. Midnights of all time zones are bounds of such spans.
+ */
+export const usageQuarter = pgTable(
+  'usage_quarter',
+  { series_id: integer('series_id').notNull(), quarter: integer('quarter').notNull(), ...sums() },
+  (table) => [primaryKey({ columns: [table.series_id, table.quarter] })],
+);
+
+/** Sums of a day in UTC. `day` counts days from the Unix epoch. */
+export const usageDay = pgTable(
+  'usage_day',
+  { series_id: integer('series_id').notNull(), day: integer('day').notNull(), ...sums() },
+  (table) => [primaryKey({ columns: [table.series_id, table.day] })],
+);
+
+/** The charges of a grant or a hold, for the audit. */
+export const usagePayer = pgTable('usage_payer', {
+  id: uuid('id').primaryKey(),
+  charged_nano_usd: int8('charged_nano_usd').notNull(),
+});
+
+/** The single row that says which rows the sums have: those of one committed state (`AsOf`). */
+export const usageFold = pgTable(
+  'usage_fold',
+  {
+    id: integer('id').primaryKey().default(1),
+    next_xid: int8('next_xid').notNull().default(0),
+    open_xids: int8('open_xids').array().notNull().default(sql`'{}'`),
+    /** False while rows are folded that are older than the first fold. Until then nobody reads sums. */
+    is_ready: boolean('is_ready').notNull().default(false),
+    /** The last row of the older ones that is folded. */
+    table_name: text('table_name').notNull().default('usage_line'),
+    organization_id: text('organization_id').notNull().default(''),
+    at: instant('at').notNull().default(sql`'-infinity'`),
+    row_id: uuid('row_id').notNull().default(sql`'00000000-0000-0000-0000-000000000000'`),
+  },
+  (table) => [check('usage_fold_has_one_row', sql`${table.id} = 1`)],
+);

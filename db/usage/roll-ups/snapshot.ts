@@ -1,0 +1,28 @@
+import type { Sql } from 'postgres';
+import type { AsOf } from '../as-of.ts';
+
+/** A transaction that reads one snapshot, and the state that the sums have in it. */
+export interface Reader {
+  readonly tx: Sql;
+  /** The state of the sums; undefined while rows are folded that are older than the first fold. */
+  readonly fold: Pick<AsOf, 'next_xid' | 'open_xids'> | undefined;
+}
+
+/**
+ * Runs queries in one snapshot of the database, so that no fold changes the sums between them. The
+ * snapshot contains every state that was read before.
+ */
+export function readSums<Found>(
+  sql: Sql,
+  read: (reader: Reader) => Promise<Found>,
+): Promise<Found> {
+  return sql.begin('isolation level repeatable read read only', async (transaction) => {
+    const tx = transaction as unknown as Sql;
+    const [row] = await tx<{ next_xid: number; open_xids: number[]; is_ready: boolean }[]>`
+      select next_xid, open_xids, is_ready from usage_fold`;
+    const fold = row?.is_ready
+      ? { next_xid: row.next_xid, open_xids: row.open_xids.map(Number) }
+      : undefined;
+    return read({ tx, fold });
+  }) as Promise<Found>;
+}

@@ -1,0 +1,65 @@
+import type { Sql } from '../../../db/client.ts';
+import { fold, summarizePages } from '../../../db/usage/roll-ups/fold.ts';
+import type { Clock } from '../clock.ts';
+
+/**
+ * Answers do not wait for a fold: what it lacks is read from rows. A longer pause changes fewer sums
+ * for each row, and lets answers read more rows.
+ */
+const PAUSE_MS = 1_000;
+/** After so many folds, new pages get their entries in the indexes that find new rows. */
+const FOLDS_A_SUMMARY = 10;
+
+export interface UsageFolderDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Adds new usage lines and records of calls to the sums of usage. Each replica runs one; while one
+ * folds, the others do nothing.
+ */
+export class UsageFolder {
+  private stopClock: () => void = () => undefined;
+  private running: Promise<void> | undefined;
+  private isStopped = false;
+  private folds = 0;
+
+  constructor(private readonly deps: UsageFolderDeps) {}
+
+  start(): void {
+    this.schedule(PAUSE_MS);
+  }
+
+  /** Waits for the running fold, and starts no other one. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.stopClock();
+    await this.running;
+  }
+
+  private schedule(delay_ms: number): void {
+    if (this.isStopped) return;
+    this.stopClock = this.deps.clock.after(delay_ms, () => {
+      this.running = this.run()
+        .catch((error) => {
+          this.deps.onError(error);
+          return PAUSE_MS;
+        })
+        .then((next_ms) => this.schedule(next_ms));
+    });
+  }
+
+  /** Folds once. Returns the pause before the next fold, ms. */
+  private async run(): Promise<number> {
+    const { sql } = this.deps;
+    const { folded, more } = await fold(sql);
+    if (folded) this.folds += 1;
+    if (this.folds >= FOLDS_A_SUMMARY) {
+      this.folds = 0;
+      await summarizePages(sql);
+    }
+    return more ? 0 : PAUSE_MS;
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * Sums of usage are exact (docs/decisions/usage-roll-ups.md). Random histories: rows of several open
+ * transactions that commit in any order, folds between them, two at once, and a fold whose
+ * connection dies. Each answer equals the sum of all rows, added up one by one.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import fc from 'fast-check';
+import type { ReservedSql } from 'postgres';
+import { connectDatabase, type Database } from '../../../db/client.ts';
+import { type AsOf, readAsOf } from '../../../db/usage/as-of.ts';
+import { listLines } from '../../../db/usage/lines.ts';
+import { fold, summarizePages } from '../../../db/usage/roll-ups/fold.ts';
+import { readSums } from '../../../db/usage/roll-ups/snapshot.ts';
+import { type Group, readUsage, type SumsRequest } from '../../../db/usage/roll-ups/sums.ts';
+import { systemClock } from '../../../src/actors/clock.ts';
+import { UsageFolder } from '../../../src/actors/money/usage-folder.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { until } from '../../support/until.ts';
+import {
+  addUp,
+  listUp,
+  type PlainSums,
+  UNKNOWN_MODEL,
+  type UsageEntry,
+  writeEntry,
+} from './usage-world.ts';
+
+setDefaultTimeout(180_000);
+
+let fresh: TestDatabase;
+let folders: Database;
+let writers: ReservedSql[];
+
+beforeAll(async () => {
+  fresh = await createTestDatabase();
+  folders = connectDatabase(fresh.url, { pool: 'background' });
+  writers = await Promise.all([1, 2, 3].map(() => fresh.sql.reserve()));
+});
+afterAll(async () => {
+  for (const writer of writers) writer.release();
+  await folders.close();
+  await fresh.drop();
+});
+
+const ORGANIZATIONS = ['org_a', 'org_b'];
+/** Both sides of midnights in UTC, and of midnights that are 30 and 45 minutes off. */
+const START = Date.parse('2026-03-07T00:00:00Z');
+const instant = fc
+  .record({
+    day: fc.nat(3),
+    quarter: fc.constantFrom(0, 1, 2, 22, 23, 47, 48, 93, 94, 95),
+    ms: fc.constantFrom(0, 1, 450_000, 899_999),
+  })
+  .map(({ day, quarter, ms }) => new Date(START + day * 86_400_000 + quarter * 900_000 + ms));
+const entry: fc.Arbitrary<UsageEntry> = fc
+  .record({
+    organization_id: fc.constantFrom(...ORGANIZATIONS),
+    key: fc.nat(2),
+    at: instant,
+    scene: fc.constantFrom('chat', 'image'),
+    model: fc.constantFrom('a', 'b', UNKNOWN_MODEL),
+    protocol: fc.constantFrom('openai', 'anthropic'),
+    charged: fc.option(fc.constantFrom(0, 1, 999_999_999, 5_000_000_001), { freq: 3 }),
+    overrun: fc.constantFrom(0, 0, 7),
+    tokens: fc.nat(1_000),
+    ended_ms: fc.option(fc.constantFrom(0, 15, 16, 300, 90_000, 10_000_000)),
+    first_token_ms: fc.option(fc.nat(1_000)),
+    end_user: fc.constantFrom(null, 'anna'),
+    task: fc.boolean(),
+    refusal: fc.constantFrom('refused', 'failed', 'canceled', 'repeated', 'accepted', 'free'),
+    partial: fc.boolean(),
+  })
+  .map(({ key, refusal, partial, ...rest }) => ({
+    ...rest,
+    key_id: `key_${rest.organization_id}_${key}`,
+    outcome: rest.charged === null ? refusal : partial ? 'partial' : 'completed',
+  }));
+
+const request = fc.record({
+  organization_id: fc.constantFrom(...ORGANIZATIONS),
+  key: fc.option(fc.nat(2)),
+  model: fc.option(fc.constantFrom('a', UNKNOWN_MODEL)),
+  protocol: fc.option(fc.constant('openai'), { freq: 1 }),
+  scene: fc.option(fc.constant('image'), { freq: 1 }),
+  outcomes: fc.option(fc.constantFrom(['completed'], ['refused', 'partial'])),
+  end_user: fc.option(fc.constant('anna'), { freq: 1 }),
+  from: fc.option(instant),
+  until: fc.option(instant),
+  groups: fc.constantFrom<Group[]>(
+    ...([[], ['key_id'], ['model'], ['key_id', 'model'], ['model', 'outcome']] as Group[][]),
+    ['model_vendor'],
+    ['scene', 'access_channel'],
+    ['protocol'],
+  ),
+  // Buckets of 15 minutes, days of UTC, and days whose midnights are 45 or 30 minutes off.
+  step: fc.constantFrom([0, 0], [1, 0], [4, 2], [96, 0], [96, 23], [96, 2], [-1, 0]),
+  limit: fc.integer({ min: 1, max: 5 }),
+  /** Which earlier state is named; the present one is 0. */
+  state: fc.nat(3),
+});
+type Asked = typeof request extends fc.Arbitrary<infer Value> ? Value : never;
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ type: fc.constant('write' as const), by: fc.nat(2), entry }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('commit' as const), by: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('undo' as const), by: fc.nat(2) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('fold' as const), limit: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('fold twice' as const) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('kill' as const), after_ms: fc.nat(15) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('note' as const) }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('ask' as const), asked: request }) },
+);
+
+const QUARTER_MS = 900_000;
+
+function requestOf(asked: Asked, as_of: AsOf): SumsRequest | undefined {
+  const { organization_id, key, groups, step: steps } = asked;
+  const [from, until] = [asked.from ?? undefined, asked.until ?? undefined];
+  if (from && until && from >= until) return undefined;
+  const [every = 0, offset = 0] = steps;
+  const first = Math.floor((from?.getTime() ?? START - 86_400_000) / QUARTER_MS);
+  const last = Math.ceil((until?.getTime() ?? START + 5 * 86_400_000) / QUARTER_MS);
+  const starts: number[] = [];
+  if (every > 0) {
+    const begin = Math.floor((first - offset) / every) * every + offset;
+    for (let at = begin; at < last; at += every) starts.push(at);
+  }
+  return {
+    filters: {
+      organization_id,
+      key_id: key === null ? undefined : `key_${organization_id}_${key}`,
+      model: asked.model ?? undefined,
+      protocol: asked.protocol ?? undefined,
+      scene: asked.scene ?? undefined,
+      outcomes: asked.outcomes ?? undefined,
+      end_user: asked.end_user ?? undefined,
+      ...{ from, until },
+    },
+    as_of,
+    groups,
+    starts: every < 0 ? 'utc_days' : starts,
+    took: true,
+  };
+}
+
+async function summed(query: SumsRequest): Promise<Record<string, PlainSums>> {
+  const rows = await readSums(fresh.sql, (reader) => readUsage(reader, query));
+  return Object.fromEntries(
+    rows.map(({ bucket, counts, ...group }) => {
+      const names = query.groups.map((name) => group[name]);
+      expect(counts.took.reduce((sum, count) => sum + count, 0)).toBe(counts.durations);
+      return [
+        [...names, bucket].join('|'),
+        {
+          requests: counts.requests,
+          charges: counts.charges,
+          succeeded: counts.succeeded,
+          charged: counts.charged_nano_usd,
+          list: counts.list_nano_usd,
+          tokens: counts.input_tokens,
+          duration_ms: counts.duration_ms,
+          first_tokens: counts.first_tokens,
+        },
+      ];
+    }),
+  );
+}
+
+async function check(asked: Asked, states: readonly AsOf[]): Promise<void> {
+  const as_of = states[states.length - asked.state] ?? (await readAsOf(fresh.sql));
+  const query = requestOf(asked, as_of);
+  if (!query) return;
+  const [found, expected] = await Promise.all([summed(query), addUp(fresh.sql, query)]);
+  expect(found).toEqual(expected);
+  // Lists have no filter by outcome.
+  const listed = { ...query, filters: { ...query.filters, outcomes: undefined } };
+  expect(await pages(listed, asked.limit)).toEqual(await listUp(fresh.sql, listed));
+}
+
+/** After the last fold, the sum of each payer is that of its lines. */
+async function checkPayers(): Promise<void> {
+  const gaps = await fresh.sql`
+    select from usage_payer full join (
+      select coalesce(grant_id, hold_id) as id, sum(charged_nano_usd)::int8 as charged
+      from usage_line group by 1
+    ) as line using (id)
+    where coalesce(usage_payer.charged_nano_usd, 0) <> coalesce(line.charged, 0)`;
+  expect(gaps).toHaveLength(0);
+}
+
+/** The ids of all pages of a list. */
+async function pages({ filters, as_of }: SumsRequest, limit: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let offset = 0, total = 1; offset < total; offset += limit) {
+    const page = await listLines(fresh.sql, filters, as_of, { offset, limit });
+    total = page.total;
+    ids.push(...page.rows.map(({ billing_id }) => billing_id ?? ''));
+  }
+  return ids;
+}
+
+test('every answer equals the sum of all rows, whatever commits late, folds or dies', async () => {
+  const steps = fc.array(step, { minLength: 10, maxLength: 60 });
+  const runs = Number(process.env['WEIR_PROPERTY_RUNS'] ?? 40);
+  await fc.assert(
+    fc.asyncProperty(steps, request, async (history, last) => {
+      await fresh.sql`truncate usage_line, call_record, usage_series, usage_quarter, usage_day, usage_payer`;
+      await fresh.sql`update usage_fold set next_xid = 0, open_xids = '{}', is_ready = false,
+        table_name = 'usage_line', organization_id = '', at = '-infinity',
+        row_id = '00000000-0000-0000-0000-000000000000'`;
+      const open = [false, false, false];
+      const states: AsOf[] = [];
+      const end = async (by: number, how: 'commit' | 'rollback') => {
+        const writer = writers[by];
+        if (!writer || !open[by]) return;
+        await writer.unsafe(how);
+        open[by] = false;
+      };
+      for (const each of history) {
+        if (each.type === 'write') {
+          const writer = writers[each.by];
+          if (!writer) continue;
+          if (!open[each.by]) await writer.unsafe('begin');
+          open[each.by] = true;
+          await writeEntry(writer, each.entry);
+        } else if (each.type === 'commit') await end(each.by, 'commit');
+        else if (each.type === 'undo') await end(each.by, 'rollback');
+        else if (each.type === 'fold') await fold(folders.sql, each.limit + 1);
+        else if (each.type === 'fold twice') {
+          await Promise.all([fold(folders.sql), fold(fresh.sql)]);
+        } else if (each.type === 'kill') await killFold(each.after_ms);
+        else if (each.type === 'note') states.push(await readAsOf(fresh.sql));
+        else await check(each.asked, states);
+      }
+      for (const by of [0, 1, 2]) await end(by, 'commit');
+      await check(last, states);
+      while ((await fold(folders.sql, 5)).more);
+      await check(last, states);
+      await check({ ...last, state: 0, key: null, groups: ['model', 'outcome'] }, states);
+      await checkPayers();
+    }),
+    { numRuns: runs },
+  );
+  await summarizePages(fresh.sql);
+});
+
+test('while rows arrive, the folders of two replicas add each row to the sums once', async () => {
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  const running = [fresh.sql, folders.sql].map(
+    (sql) => new UsageFolder({ sql, clock: systemClock, onError }),
+  );
+  for (const folder of running) folder.start();
+  const [sample] = fc.sample(entry, { numRuns: 1, seed: 1 });
+  if (!sample) throw new Error('no entry');
+  const day = { ...sample, at: new Date(START), organization_id: 'org_folders' };
+  const lines = 60;
+  for (let line = 0; line < lines; line += 1) {
+    await writeEntry(fresh.sql, { ...day, charged: 3, key_id: 'key', outcome: 'completed' });
+    await Bun.sleep(40);
+  }
+  const sums = () => fresh.sql<{ scope: string; charged: number }[]>`
+    select scope, sum(charged_nano_usd)::int8 as charged
+    from usage_day join usage_series on usage_series.id = series_id
+    where organization_id = 'org_folders' group by 1 order by 1`;
+  await until('all rows are in the sums', async () => (await sums())[0]?.charged === 3 * lines);
+  await Promise.all(running.map((folder) => folder.stop()));
+  const charged = 3 * lines;
+  expect([...(await sums())]).toEqual([
+    { scope: 'key', charged },
+    { scope: 'key_total', charged },
+    { scope: 'organization', charged },
+  ]);
+  expect(errors).toEqual([]);
+});
+
+/** Starts a fold and ends its connection after some time. */
+async function killFold(after_ms: number): Promise<void> {
+  const killed = connectDatabase(fresh.url, { pool: 'single' });
+  const [session] = await killed.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  const folding = fold(killed.sql).catch(() => undefined);
+  await Bun.sleep(after_ms);
+  await fresh.sql`select pg_terminate_backend(${session?.pid ?? 0})`;
+  await folding;
+  await killed.close();
+}

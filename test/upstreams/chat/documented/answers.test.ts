@@ -20,6 +20,7 @@ import { CLIENTS } from './clients.ts';
 import { COMPATIBLE_ANSWERS } from './compatible.ts';
 import { RARE_ANSWERS } from './ends.ts';
 import { GOOGLE_ANSWERS } from './google.ts';
+import { OWN_WORK_ANSWERS } from './own-work.ts';
 import { RESPONSES_ANSWERS } from './responses.ts';
 
 setDefaultTimeout(120_000);
@@ -30,6 +31,7 @@ const ANSWERS = [
   ...GOOGLE_ANSWERS,
   ...RESPONSES_ANSWERS,
   ...RARE_ANSWERS,
+  ...OWN_WORK_ANSWERS,
 ];
 const isChat = (name: string) => CHAT_PROTOCOLS.some((each) => each === name);
 const nameOf = (at: number) => `documented-${at}`;

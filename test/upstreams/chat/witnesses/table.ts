@@ -41,7 +41,7 @@ export const CHAT_WITNESSES: readonly ChatWitness[] = [
       'openai: types of responses; streams, errors',
       '@ai-sdk/openai: chat, tools, errors',
     ],
-    payloads: { types: 162, simulator: 21, requests: 7, answers: 4 },
+    payloads: { types: 162, simulator: 21, requests: 7, answers: 5 },
     unproved: ['tools that OpenAI runs, except their types'],
   },
   {
@@ -78,7 +78,7 @@ export const CHAT_WITNESSES: readonly ChatWitness[] = [
       '@google/genai: types; chat, errors',
       '@ai-sdk/google: chat, tools, objects, errors',
     ],
-    payloads: { types: 83, simulator: 19, requests: 8, answers: 10 },
+    payloads: { types: 83, simulator: 19, requests: 8, answers: 11 },
     unproved: [],
   },
   {

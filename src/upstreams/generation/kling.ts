@@ -202,16 +202,20 @@ function bodyFor(
     const { image: image_url, video_url } = input;
     return withoutUndefined({ ...common, image_url, video_url, character_orientation: 'video' });
   }
+  const { negative_prompt } = input;
+  // `cfg_scale` is 0–20 for Weir's clients and 0–1 for Kling.
+  const scale = cfg_scale === undefined ? undefined : cfg_scale / MAX_CFG_SCALE;
+  if (operation === 'video-extension') {
+    // The extended video decides the model, the mode and the sound.
+    const video_id = input.continued_job;
+    return withoutUndefined({ video_id, prompt, negative_prompt, cfg_scale: scale });
+  }
   const first = input.start_image ?? input.image;
   return withoutUndefined({
     ...common,
-    negative_prompt: input.negative_prompt,
-    // `cfg_scale` is 0–20 for Weir's clients and 0–1 for Kling.
-    cfg_scale: cfg_scale === undefined ? undefined : cfg_scale / MAX_CFG_SCALE,
+    ...{ negative_prompt, cfg_scale: scale },
     sound: output_audio === undefined ? undefined : output_audio ? 'on' : 'off',
-    ...(operation === 'video-extension'
-      ? { video_id: input.continued_job }
-      : { duration: input.duration === undefined ? undefined : String(input.duration) }),
+    duration: input.duration === undefined ? undefined : String(input.duration),
     ...(operation === 'text-to-video' || operation === 'reference-to-video'
       ? { aspect_ratio: input.aspect_ratio }
       : {}),

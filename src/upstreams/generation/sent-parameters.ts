@@ -113,20 +113,24 @@ function xaiVideo(input: GenerationInput): Members {
 }
 
 function kling(input: GenerationInput): Members {
-  const { operation, resolution = '720p' } = videoOf(input);
+  const { operation, resolution = '720p', output_audio } = videoOf(input);
   // Kling's modes are its resolutions: `std` is 720p, and `pro` is 1080p.
   const isMode = ['720p', '1080p'].includes(resolution);
   const common = ['prompt', 'watermark', ...(isMode ? ['resolution'] : [])];
   if (operation === 'motion-control') return [...common, 'image', 'video_url', ...LIKE_SOURCE];
+  if (operation === 'video-extension') {
+    // Kling adds a fixed number of seconds to the extended video, which decides the mode and the sound.
+    // The resolution and the duration only set the price.
+    const priced = [...(isMode ? ['resolution'] : []), ...LIKE_SOURCE];
+    const silent = output_audio === true ? [] : ['output_audio'];
+    return ['prompt', 'negative_prompt', 'cfg_scale', 'continued_job', ...silent, ...priced];
+  }
   const more = [...common, 'negative_prompt', 'cfg_scale', 'output_audio', 'kling_elements'];
   switch (operation) {
     case 'text-to-video':
       return [...more, 'duration', 'aspect_ratio'];
     case 'reference-to-video':
       return [...more, 'duration', 'aspect_ratio', 'reference_images'];
-    case 'video-extension':
-      // Kling adds a fixed number of seconds.
-      return [...more, 'continued_job', ...LIKE_SOURCE];
     default:
       return [...more, 'duration', 'image', 'start_image', 'end_image'];
   }

@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { CallDetail, RecordFields } from '../records/record.ts';
+import type { CallFacts } from '../records/record.ts';
 
 /** The usage line of a settled charge (spec: Management, usage). Amounts are in nano-USD. */
 export interface UsageLine {
@@ -29,8 +29,7 @@ export interface UsageLine {
   charged_nano_usd: number;
   overrun_nano_usd: number;
   /** How the call went. Without it, the line's date is the time of the settlement. */
-  record?: RecordFields | undefined;
-  detail?: CallDetail | undefined;
+  record?: CallFacts | undefined;
 }
 
 /** A usage line that a grant pays. */
@@ -113,42 +112,35 @@ async function insertNewLines(
   lines: readonly InlineLine[],
 ): Promise<{ booked: number; has_absorbed: boolean }> {
   const { common, common_of } = groupByCommon(lines);
-  const column = (value: (line: InlineLine) => unknown) => arrayOf(lines.map(value));
-  const details = lines.flatMap(({ detail }, at) => (detail ? [{ place: at + 1, detail }] : []));
+  const column = (value: (line: InlineLine) => number | string) => arrayOf(lines.map(value));
+  const offset = (name: Offset) => column(({ record }) => record?.[name] ?? UNKNOWN);
   const rows = await sql<{ booked: number; has_absorbed: boolean | null }[]>`
     with common as (
       select * from json_to_recordset(${JSON.stringify(common)}::text::json) as shared(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
         estimated bool, protocol text, program text)
-    ), details as (
-      select * from json_to_recordset(${JSON.stringify(details)}::text::json) as found(
-        place int8, detail jsonb)
+    ), rare as (
+      select * from json_to_recordset(${JSON.stringify(lines.flatMap(rareOf))}::text::json) as found(
+        place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
+        reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb)
     ), input as (
       select * from unnest(
         ${arrayOf(common_of)}::text::int[],
         ${column(({ id }) => id)}::text::uuid[],
-        ${column(({ request_id }) => request_id)}::text::uuid[],
         ${column(({ input_tokens }) => input_tokens)}::text::int[],
-        ${column(({ cached_input_tokens }) => cached_input_tokens)}::text::int[],
-        ${column(({ cache_write_tokens }) => cache_write_tokens)}::text::int[],
         ${column(({ output_tokens }) => output_tokens)}::text::int[],
         ${column(({ charged_nano_usd }) => charged_nano_usd)}::text::int8[],
-        ${column(({ overrun_nano_usd }) => overrun_nano_usd)}::text::int8[],
-        ${column(({ reasoning_tokens }) => reasoning_tokens ?? 0)}::text::int[],
-        ${column(({ audio_tokens }) => audio_tokens ?? 0)}::text::int[],
-        ${column(({ record }) => record?.at_ms ?? null)}::text::float8[],
-        ${column(({ record }) => record?.authenticated_us ?? null)}::text::int[],
-        ${column(({ record }) => record?.reserved_us ?? null)}::text::int[],
-        ${column(({ record }) => record?.routed_us ?? null)}::text::int[],
-        ${column(({ record }) => record?.first_token_ms ?? null)}::text::int[],
-        ${column(({ record }) => record?.ended_ms ?? null)}::text::int[]
-      ) with ordinality as line(number, id, request_id, input_tokens, cached_input_tokens,
-        cache_write_tokens, output_tokens, charged_nano_usd, overrun_nano_usd, reasoning_tokens,
-        audio_tokens, at_ms, authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms,
-        place)
+        ${column(({ record }) => record?.at_ms ?? UNKNOWN)}::text::int8[],
+        ${offset('authenticated_us')}::text::int[],
+        ${offset('reserved_us')}::text::int[],
+        ${offset('routed_us')}::text::int[],
+        ${offset('first_token_ms')}::text::int[],
+        ${offset('ended_ms')}::text::int[]
+      ) with ordinality as line(number, id, input_tokens, output_tokens, charged_nano_usd, at_ms,
+        authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, place)
       join common using (number)
-      left join details using (place)
+      left join rare using (place)
     ), locked as (
       select id, status from quota_grant
       where id in (select grant_id from common) order by id for no key update
@@ -160,15 +152,18 @@ async function insertNewLines(
         authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, detail,
         charged_nano_usd, overrun_nano_usd, created_at, at, xid)
       select
-        input.id, request_id, organization_id, key_id, grant_id, scene, access_channel, model,
-        model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
-        output_tokens, estimated, reasoning_tokens, audio_tokens, protocol, program,
-        authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, detail,
+        input.id, coalesce(request_id, input.id), organization_id, key_id, grant_id, scene,
+        access_channel, model, model_vendor, channel_id, outcome, input_tokens,
+        coalesce(cached_input_tokens, 0), coalesce(cache_write_tokens, 0), output_tokens, estimated,
+        coalesce(reasoning_tokens, 0), coalesce(audio_tokens, 0), protocol, program,
+        nullif(authenticated_us, -1), nullif(reserved_us, -1),
+        nullif(routed_us, -1), nullif(first_token_ms, -1),
+        nullif(ended_ms, -1), detail,
         case when locked.status = 'open' then charged_nano_usd else 0 end,
-        case when locked.status = 'open' then overrun_nano_usd
-             else overrun_nano_usd + charged_nano_usd end,
+        case when locked.status = 'open' then coalesce(overrun_nano_usd, 0)
+             else coalesce(overrun_nano_usd, 0) + charged_nano_usd end,
         (select weir_now()),
-        coalesce(to_timestamp(at_ms / 1000), (select weir_now())),
+        case when at_ms = -1 then (select weir_now()) else to_timestamp(at_ms / 1000.0) end,
         (select pg_current_xact_id()::text::int8)
       from input join locked on locked.id = input.grant_id
       on conflict (id) do nothing
@@ -184,6 +179,36 @@ async function insertNewLines(
     select count(*)::int4 as booked, bool_or(locked.status <> 'open') as has_absorbed
     from inserted join locked on locked.id = inserted.grant_id`;
   return { booked: rows[0]?.booked ?? 0, has_absorbed: rows[0]?.has_absorbed ?? false };
+}
+
+/** Sent for a time that the record lacks. The statement stores null instead. */
+const UNKNOWN = -1;
+
+/** The offsets of a record. */
+type Offset = 'authenticated_us' | 'reserved_us' | 'routed_us' | 'first_token_ms' | 'ended_ms';
+
+/**
+ * Returns the values that few lines have, with the place of the line: its index plus 1. Returns nothing
+ * for a line without such values.
+ */
+function rareOf(line: InlineLine, at: number): object[] {
+  const { cached_input_tokens, cache_write_tokens, overrun_nano_usd } = line;
+  const { reasoning_tokens = 0, audio_tokens = 0 } = line;
+  const detail = line.record?.detail;
+  const request_id = line.request_id === line.id ? undefined : line.request_id;
+  if (
+    cached_input_tokens === 0 &&
+    cache_write_tokens === 0 &&
+    overrun_nano_usd === 0 &&
+    reasoning_tokens === 0 &&
+    audio_tokens === 0 &&
+    !detail &&
+    !request_id
+  ) {
+    return [];
+  }
+  const counts = { cached_input_tokens, cache_write_tokens, reasoning_tokens, audio_tokens };
+  return [{ place: at + 1, request_id, ...counts, overrun_nano_usd, detail }];
 }
 
 /** Columns that usually have the same values in many lines of one settlement. */
@@ -253,12 +278,7 @@ function pickCommon(line: InlineLine): Common {
   return Object.fromEntries(COMMON.map((name) => [name, line[name]])) as unknown as Common;
 }
 
-/**
- * Returns numbers, UUIDs or nulls as an array literal of PostgreSQL. In such a literal, they need no
- * quotes.
- */
-function arrayOf(values: readonly unknown[]): string {
-  let text = '';
-  for (const value of values) text += text === '' ? (value ?? 'null') : `,${value ?? 'null'}`;
-  return `{${text}}`;
+/** Returns numbers or UUIDs as an array literal of PostgreSQL. In such a literal, they need no quotes. */
+function arrayOf(values: readonly (number | string)[]): string {
+  return `{${values.join()}}`;
 }

@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres';
 import { firstIdAt } from '../housekeeping.ts';
-import type { CallDetail, RecordFields } from './record.ts';
+import type { CallFacts } from './record.ts';
 
 /** The record of a call without a usage line. */
-export interface FreeCall extends RecordFields {
+export interface FreeCall extends CallFacts {
   readonly id: string;
   readonly organization_id: string;
   readonly key_id: string;
@@ -16,7 +16,6 @@ export interface FreeCall extends RecordFields {
   readonly error_code: string | null;
   readonly fault: string | null;
   readonly task_id: string | null;
-  readonly detail: CallDetail | null;
 }
 
 /** Writes records of calls. A repeated record changes nothing. */

@@ -44,3 +44,9 @@ export interface RecordFields {
   readonly first_token_ms: number | null;
   readonly ended_ms: number | null;
 }
+
+/** All that a usage line says of its call. */
+export interface CallFacts extends RecordFields {
+  /** Undefined if the call has none of these facts. */
+  readonly detail: CallDetail | undefined;
+}

@@ -57,7 +57,11 @@ export function directRoute<Body extends { readonly model?: string }>(
   const { path, operation, max_body_bytes, isNative = false, family = 'openai' } = route;
   return async (context) => {
     const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.authentication.requireKey(context, isNative);
+    const key = await deps.authentication.requireKey(
+      context,
+      isNative,
+      isNative ? 'gemini' : 'openai',
+    );
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const counted = bytes.of(key.id);

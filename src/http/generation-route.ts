@@ -80,7 +80,9 @@ export interface StreamContext extends Pick<InlineContext, 'ports' | 'bytes'> {
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async (context) => {
     const { request, uuid, request_id, server } = context;
-    const key = await deps.authentication.requireKey(context, route.isNative ?? false);
+    const { isNative = false } = route;
+    const protocol = isNative ? 'gemini' : 'openai';
+    const key = await deps.authentication.requireKey(context, isNative, protocol);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const idempotency_key = readIdempotencyKey(request);

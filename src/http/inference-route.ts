@@ -70,7 +70,7 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const found = deps.authentication.requireKey(context, route.isNative);
+    const found = deps.authentication.requireKey(context, route.isNative, route.protocol);
     // Each `await` costs a turn of the microtask queue, and nearly all keys are in memory.
     const key = found instanceof Promise ? await found : found;
     await deps.rateLimit.consume(key, context);

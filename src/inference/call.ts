@@ -122,7 +122,7 @@ export function settleCall(
     output_tokens: usage.output_tokens,
     reasoning_tokens: usage.reasoning_tokens ?? 0,
     audio_tokens: (usage.audio_input_tokens ?? 0) + (usage.cached_audio_tokens ?? 0),
-    ...call.record?.charged(outcome === 'partial' ? failureOf(call.record) : undefined),
+    record: call.record?.facts(outcome === 'partial' ? failureOf(call.record) : undefined),
   };
   return reservation.settle(line, chatCharge(call.model, usage));
 }

@@ -38,7 +38,7 @@ export async function comparePauseBooks(
 ): Promise<BooksReport> {
   const lines = await sql<Line[]>`
     select replace(usage_line.request_id::text, '-', '') as request_id, outcome,
-      charged_nano_usd + overrun_nano_usd as charged, batch_item.custom_id as item
+      usage_line.charged_nano_usd + overrun_nano_usd as charged, batch_item.custom_id as item
     from usage_line left join batch_item on batch_item.request_id = usage_line.id
     where scene = 'chat'`;
   const [sums] = await sql<{ absorbed: number }[]>`
@@ -107,7 +107,7 @@ interface ItemRow {
 async function compareBatches(sql: Sql, booked: readonly Call[]): Promise<string[]> {
   const rows = await sql<ItemRow[]>`
     select batch_id || ' ' || custom_id as item, answer, result,
-      coalesce(array_agg((charged_nano_usd + overrun_nano_usd)::float8)
+      coalesce(array_agg((usage_line.charged_nano_usd + usage_line.overrun_nano_usd)::float8)
         filter (where usage_line.id is not null), '{}') as charges
     from batch_item join message_batch on message_batch.id = batch_id
       left join usage_line on usage_line.id = batch_item.request_id
@@ -142,7 +142,7 @@ function priceOfAnswer(answer: string): number | undefined {
 async function compareTasks(sql: Sql, calls: readonly MixedCall[]): Promise<string[]> {
   const tasks = await sql<{ id: string; status: string; charges: number[] }[]>`
     select task.id, task.status,
-      coalesce(array_agg((charged_nano_usd + overrun_nano_usd)::float8)
+      coalesce(array_agg((usage_line.charged_nano_usd + usage_line.overrun_nano_usd)::float8)
         filter (where usage_line.id is not null), '{}') as charges
     from task left join usage_line using (hold_id) group by task.id`;
   const violations = tasks.flatMap(({ id, status, charges }) => {

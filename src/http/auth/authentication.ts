@@ -3,7 +3,7 @@ import type { Cidr } from '../../config/cidr-list.ts';
 import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
 import type { CallRecords } from '../../inference/records/call-records.ts';
 import { programOf } from '../../inference/records/program.ts';
-import { clientProtocolOf } from '../client-protocol.ts';
+import type { ClientProtocol } from '../../protocols/names.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
 import { readApiKey, readBearerToken } from './credentials.ts';
@@ -30,25 +30,26 @@ export class Authentication {
 
   /**
    * Returns the API key of an inference request. If `isNative` is true, the key may also be in the
-   * header of Anthropic's or Google's SDK. Returns a promise only if the key must be read from the
-   * database.
+   * header of Anthropic's or Google's SDK. `protocol` is on record. Returns a promise only if the key
+   * must be read from the database.
    */
-  requireKey(context: RequestContext, isNative: boolean): KeyRecord | Promise<KeyRecord> {
+  requireKey(
+    context: RequestContext,
+    isNative: boolean,
+    protocol: ClientProtocol = 'openai',
+  ): KeyRecord | Promise<KeyRecord> {
     const found = this.findKey(context, isNative);
     // Only a POST can cost money or be refused by a cap. Polls are not calls.
     if (!this.parts.records || context.request.method !== 'POST') return found;
-    if (found instanceof Promise) return found.then((key) => this.begin(context, key));
-    return this.begin(context, found);
+    if (found instanceof Promise) return found.then((key) => this.begin(context, protocol, key));
+    return this.begin(context, protocol, found);
   }
 
   /** Begins the record of a call. */
-  private begin(context: RequestContext, key: KeyRecord): KeyRecord {
+  private begin(context: RequestContext, protocol: ClientProtocol, key: KeyRecord): KeyRecord {
     const { uuid, arrived_ms, request } = context;
     const record = this.parts.records?.begin(
-      {
-        ...{ id: uuid, arrived_ms, protocol: clientProtocolOf(request) },
-        program: programOf(request.headers.get('user-agent')),
-      },
+      { id: uuid, arrived_ms, protocol, program: programOf(request.headers.get('user-agent')) },
       key,
     );
     if (record) context.record = record;

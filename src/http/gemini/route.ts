@@ -95,7 +95,7 @@ function parsePath({ params }: RequestContext): { model: string; method: string 
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
-    const key = await deps.authentication.requireKey(context, true);
+    const key = await deps.authentication.requireKey(context, true, 'gemini');
     await deps.rateLimit.consume(key, context);
     const { text, value } = await readJsonObject(
       request,

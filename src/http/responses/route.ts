@@ -155,7 +155,7 @@ async function requireResponse(
 }
 
 async function admit(deps: ResponsesDeps, context: RequestContext) {
-  const key = await deps.authentication.requireKey(context, false);
+  const key = await deps.authentication.requireKey(context, false, 'responses');
   await deps.rateLimit.consume(key, context);
   return key;
 }

@@ -140,10 +140,11 @@ export async function openDirect<Protocol, Opened>(
 }
 
 /** Returns the units that are no tokens. */
-function unitsOf({ seconds, characters, requests }: DirectUsage): CallDetail {
+function unitsOf({ seconds, characters, requests }: DirectUsage): CallDetail | undefined {
   const units = { seconds, characters, requests };
   const known = Object.entries(units).filter(([, count]) => count !== undefined);
-  return known.length > 0 ? { units: Object.fromEntries(known) as Record<string, number> } : {};
+  if (known.length === 0) return undefined;
+  return { units: Object.fromEntries(known) as Record<string, number> };
 }
 
 /** Charges a direct call; resolves when the charge is committed. */
@@ -173,7 +174,7 @@ export async function settleDirect(
     input_tokens: usage.input_tokens ?? 0,
     output_tokens: usage.output_tokens ?? 0,
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
-    ...record?.charged(unitsOf(usage)),
+    record: record?.facts(unitsOf(usage)),
   };
   await reservation.settle(line, directCharge(model.price, usage));
   if (record) record.isCharged = true;

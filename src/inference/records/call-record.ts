@@ -1,4 +1,4 @@
-import type { CallDetail, RecordedAttempt, RecordFields } from '../../../db/records/record.ts';
+import type { CallDetail, CallFacts, RecordedAttempt } from '../../../db/records/record.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import { storable } from './storable.ts';
@@ -33,6 +33,8 @@ const MAX_TAG_CHARS = 512;
 /** OpenAI takes 16 pairs (OpenAI docs: Chat Completions, metadata). */
 const MAX_TAGS = 16;
 const US_PER_MS = 1_000;
+/** The value 0 of `performance.now()`, ms since the Unix epoch. */
+const ORIGIN_MS = performance.timeOrigin;
 /** The largest value of a column of offsets. */
 const MAX_INT4 = 2_147_483_647;
 
@@ -89,7 +91,7 @@ export class CallRecord {
 
   /** When the request arrived, ms since the Unix epoch. */
   get arrived_at_ms(): number {
-    return performance.timeOrigin + this.request.arrived_ms;
+    return ORIGIN_MS + this.request.arrived_ms;
   }
 
   /** Notes what the client asked for: the model as it named it, its end user and its tags. */
@@ -148,22 +150,20 @@ export class CallRecord {
     this.onEnded(this);
   }
 
-  /** Returns the facts for a row. */
-  fields(): RecordFields {
+  /** Returns the facts for a row. `more` is added to the detail. */
+  facts(more?: CallDetail): CallFacts {
     const { arrived_ms, protocol, program } = this.request;
-    const date_ms = this.reserved_ms ?? arrived_ms;
-    const us = (ms: number | undefined) =>
-      ms === undefined ? null : Math.min(MAX_INT4, Math.round((ms - arrived_ms) * US_PER_MS));
-    const offset = (ms: number | undefined) => (ms === undefined ? null : this.offset(ms));
+    const { reserved_ms, first_token_ms } = this;
     return {
-      at_ms: Math.floor(performance.timeOrigin + date_ms),
+      at_ms: Math.floor(ORIGIN_MS + (reserved_ms ?? arrived_ms)),
       protocol,
       program,
-      authenticated_us: us(this.authenticated_ms),
-      reserved_us: us(this.reserved_ms),
-      routed_us: us(this.routed_ms),
-      first_token_ms: offset(this.first_token_ms),
+      authenticated_us: this.microseconds(this.authenticated_ms),
+      reserved_us: this.microseconds(reserved_ms),
+      routed_us: this.microseconds(this.routed_ms),
+      first_token_ms: first_token_ms === undefined ? null : this.offset(first_token_ms),
       ended_ms: this.offset(this.ended_ms ?? performance.now()),
+      detail: this.detail(more),
     };
   }
 
@@ -172,24 +172,17 @@ export class CallRecord {
     this.task_id = id;
   }
 
-  /** Returns the facts for a usage line. */
-  charged(more?: CallDetail): { record: RecordFields; detail: CallDetail | undefined } {
-    return { record: this.fields(), detail: this.detail(more) };
-  }
-
   /** Returns the facts that few calls have; undefined if there are none. */
-  detail(more: CallDetail = NOTHING): CallDetail | undefined {
-    const { attempts, end_user, tags, batch_id } = this;
+  private detail(more: CallDetail | undefined): CallDetail | undefined {
+    const { attempts, end_user, tags, batch_id, stream } = this;
     const isPlain = attempts.length <= 1 && !attempts[0]?.failure;
-    if (isPlain && !end_user && !tags && !this.stream && !batch_id && more === NOTHING) {
-      return undefined;
-    }
+    if (isPlain && !end_user && !tags && !stream && !batch_id && !more) return undefined;
     return {
-      ...(isPlain ? {} : { attempts }),
-      ...(end_user ? { end_user } : {}),
-      ...(tags ? { tags } : {}),
-      ...(this.stream ? { stream: true } : {}),
-      ...(batch_id ? { batch_id } : {}),
+      ...(isPlain ? undefined : { attempts }),
+      ...(end_user ? { end_user } : undefined),
+      ...(tags ? { tags } : undefined),
+      ...(stream ? { stream } : undefined),
+      ...(batch_id ? { batch_id } : undefined),
       ...more,
     };
   }
@@ -209,6 +202,9 @@ export class CallRecord {
   private offset(ms: number): number {
     return Math.round(ms - this.request.arrived_ms);
   }
-}
 
-const NOTHING: CallDetail = {};
+  private microseconds(ms: number | undefined): number | null {
+    if (ms === undefined) return null;
+    return Math.min(MAX_INT4, Math.round((ms - this.request.arrived_ms) * US_PER_MS));
+  }
+}

@@ -98,7 +98,6 @@ function freeCallOf(record: CallRecord): FreeCall {
     ...{ id: request.id, organization_id: key.organization_id, key_id: key.id },
     ...{ scene, model, model_vendor: vendor, channel_id, outcome, status },
     ...{ error_code: record.error_code, fault: record.fault, task_id: record.task_id ?? null },
-    ...record.fields(),
-    detail: record.detail() ?? null,
+    ...record.facts(),
   };
 }

@@ -114,24 +114,41 @@ async function insertNewLines(
   const { common, common_of } = groupByCommon(lines);
   const column = (value: (line: InlineLine) => number | string) => arrayOf(lines.map(value));
   const offset = (name: Offset) => column(({ record }) => record?.[name] ?? UNKNOWN);
-  const rows = await sql<{ booked: number; has_absorbed: boolean | null }[]>`
+  const rare = lines.flatMap(rareOf);
+  const [row] = await sql<{ booked: number; has_absorbed: boolean }[]>`
     with common as (
-      select * from json_to_recordset(${JSON.stringify(common)}::text::json) as shared(
+      select * from json_to_recordset(${JSON.stringify(common)}::text::json) as common(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
-        estimated bool, protocol text, program text)
-    ), rare as (
-      select * from json_to_recordset(${JSON.stringify(lines.flatMap(rareOf))}::text::json) as found(
-        place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
-        reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb)
-    ), input as (
-      select * from unnest(
+        estimated bool, protocol text, program text, detail jsonb)
+    ), locked as (
+      select id, status = 'open' as is_open from quota_grant
+      where id in (select grant_id from common) order by id for no key update
+    ), shared as (
+      select common.*, is_open from common join locked on locked.id = common.grant_id
+    ), inserted as (
+      insert into usage_line (
+        organization_id, key_id, grant_id, scene, access_channel, model, model_vendor, channel_id,
+        outcome, estimated, protocol, program, id, input_tokens, output_tokens, charged_nano_usd,
+        authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, created_at, at, xid,
+        request_id, overrun_nano_usd, cached_input_tokens, cache_write_tokens, reasoning_tokens,
+        audio_tokens, detail)
+      select
+        organization_id, key_id, grant_id, scene, access_channel, model, model_vendor, channel_id,
+        outcome, estimated, protocol, program, id, input_tokens, output_tokens,
+        case when is_open then charged_nano_usd else 0 end,
+        nullif(authenticated_us, -1), nullif(reserved_us, -1), nullif(routed_us, -1),
+        nullif(first_token_ms, -1), nullif(ended_ms, -1), (select weir_now()),
+        case when at_ms = -1 then (select weir_now()) else to_timestamp(at_ms / 1000) end,
+        (select pg_current_xact_id()::text::int8),
+        ${rare.length > 0 ? rareValues(sql) : commonValues(sql)}
+      from unnest(
         ${arrayOf(common_of)}::text::int[],
         ${column(({ id }) => id)}::text::uuid[],
         ${column(({ input_tokens }) => input_tokens)}::text::int[],
         ${column(({ output_tokens }) => output_tokens)}::text::int[],
         ${column(({ charged_nano_usd }) => charged_nano_usd)}::text::int8[],
-        ${column(({ record }) => record?.at_ms ?? UNKNOWN)}::text::int8[],
+        ${column(({ record }) => record?.at_ms ?? UNKNOWN)}::text::float8[],
         ${offset('authenticated_us')}::text::int[],
         ${offset('reserved_us')}::text::int[],
         ${offset('routed_us')}::text::int[],
@@ -139,46 +156,47 @@ async function insertNewLines(
         ${offset('ended_ms')}::text::int[]
       ) with ordinality as line(number, id, input_tokens, output_tokens, charged_nano_usd, at_ms,
         authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, place)
-      join common using (number)
-      left join rare using (place)
-    ), locked as (
-      select id, status from quota_grant
-      where id in (select grant_id from common) order by id for no key update
-    ), inserted as (
-      insert into usage_line (
-        id, request_id, organization_id, key_id, grant_id, scene, access_channel, model,
-        model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
-        output_tokens, estimated, reasoning_tokens, audio_tokens, protocol, program,
-        authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, detail,
-        charged_nano_usd, overrun_nano_usd, created_at, at, xid)
-      select
-        input.id, coalesce(request_id, input.id), organization_id, key_id, grant_id, scene,
-        access_channel, model, model_vendor, channel_id, outcome, input_tokens,
-        coalesce(cached_input_tokens, 0), coalesce(cache_write_tokens, 0), output_tokens, estimated,
-        coalesce(reasoning_tokens, 0), coalesce(audio_tokens, 0), protocol, program,
-        nullif(authenticated_us, -1), nullif(reserved_us, -1),
-        nullif(routed_us, -1), nullif(first_token_ms, -1),
-        nullif(ended_ms, -1), detail,
-        case when locked.status = 'open' then charged_nano_usd else 0 end,
-        case when locked.status = 'open' then coalesce(overrun_nano_usd, 0)
-             else coalesce(overrun_nano_usd, 0) + charged_nano_usd end,
-        (select weir_now()),
-        case when at_ms = -1 then (select weir_now()) else to_timestamp(at_ms / 1000.0) end,
-        (select pg_current_xact_id()::text::int8)
-      from input join locked on locked.id = input.grant_id
+      join shared using (number)
+      ${rare.length > 0 ? rareRows(sql, rare) : sql``}
       on conflict (id) do nothing
       returning grant_id, charged_nano_usd
+    ), total as (
+      select grant_id, count(*) as lines, sum(charged_nano_usd)::int8 as nano_usd
+      from inserted group by grant_id
     ), charged as (
       update quota_grant set settled_nano_usd = settled_nano_usd + total.nano_usd
-      from (
-        select grant_id, sum(charged_nano_usd)::int8 as nano_usd from inserted
-        group by grant_id having sum(charged_nano_usd) > 0
-      ) as total
-      where quota_grant.id = total.grant_id
+      from total where quota_grant.id = total.grant_id and total.nano_usd > 0
     )
-    select count(*)::int4 as booked, bool_or(locked.status <> 'open') as has_absorbed
-    from inserted join locked on locked.id = inserted.grant_id`;
-  return { booked: rows[0]?.booked ?? 0, has_absorbed: rows[0]?.has_absorbed ?? false };
+    select coalesce(sum(lines), 0)::int4 as booked, coalesce(bool_or(not is_open), false) as has_absorbed
+    from total join locked on locked.id = total.grant_id`;
+  return row ?? { booked: 0, has_absorbed: false };
+}
+
+type AnySql = Sql | TransactionSql;
+
+/** The values that few lines have, if no line of a settlement has one. */
+function commonValues(sql: AnySql) {
+  return sql`
+    id, case when is_open then 0 else charged_nano_usd end, 0, 0, 0, 0, shared.detail`;
+}
+
+/** The values that few lines have, of `rareRows`. */
+function rareValues(sql: AnySql) {
+  return sql`
+    coalesce(rare.request_id, id),
+    case when is_open then coalesce(rare.overrun_nano_usd, 0)
+         else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end,
+    coalesce(rare.cached_input_tokens, 0), coalesce(rare.cache_write_tokens, 0),
+    coalesce(rare.reasoning_tokens, 0), coalesce(rare.audio_tokens, 0),
+    coalesce(rare.detail, shared.detail)`;
+}
+
+/** Joins the values that few lines have. */
+function rareRows(sql: AnySql, rare: readonly object[]) {
+  return sql`
+    left join json_to_recordset(${JSON.stringify(rare)}::text::json) as rare(
+      place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
+      reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb) using (place)`;
 }
 
 /** Sent for a time that the record lacks. The statement stores null instead. */

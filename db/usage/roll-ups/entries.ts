@@ -16,7 +16,7 @@ export type Dimension = (typeof DIMENSIONS)[number];
 /** Seconds in 15 minutes. */
 export const QUARTER_S = 900;
 export const QUARTERS_A_DAY = 96;
-const QUARTER = `floor(extract(epoch from at) / ${QUARTER_S})::int4`;
+const QUARTER = `floor(date_part('epoch', at) / ${QUARTER_S})::int4`;
 
 /** The tables whose rows are summed. */
 export type EntryTable = 'usage_line' | 'call_record';

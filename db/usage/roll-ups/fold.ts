@@ -55,16 +55,27 @@ function isNew(tx: Sql, last: Snapshot, next: Snapshot, table: EntryTable): Frag
 
 /** True if rows are in a later state and not in an earlier one. */
 async function hasNew(tx: Sql, last: Snapshot, next: Snapshot): Promise<boolean> {
-  // Only the BRIN index finds new rows quickly. The planner does not know how few they are.
-  await tx`set local enable_seqscan = off`;
-  await tx`set local enable_indexscan = off`;
-  const found = await tx`
-    select 1 where exists (select from usage_line where ${isNew(tx, last, next, 'usage_line')})
-      or exists (select from call_record where ${isNew(tx, last, next, 'call_record')})`;
-  await tx`set local enable_indexscan = on`;
-  await tx`set local enable_seqscan = on`;
+  const found = await byTransaction(
+    tx,
+    () => tx`
+      select 1 where exists (select from usage_line where ${isNew(tx, last, next, 'usage_line')})
+        or exists (select from call_record where ${isNew(tx, last, next, 'call_record')})`,
+  );
   return found.length > 0;
 }
+
+/**
+ * Runs a query for new rows. Only the BRIN index finds them quickly, and the planner does not know how
+ * few they are.
+ */
+async function byTransaction<Result>(tx: Sql, query: () => PromiseLike<Result>): Promise<Result> {
+  await tx`select set_config(name, 'off', true) from unnest(${PLANS}::text[]) as name`;
+  const result = await query();
+  await tx`select set_config(name, 'on', true) from unnest(${PLANS}::text[]) as name`;
+  return result;
+}
+
+const PLANS = ['enable_seqscan', 'enable_indexscan'];
 
 /** Folds what is in the present snapshot and not in the last one. */
 async function foldNew(tx: Sql, last: Snapshot): Promise<FoldResult> {
@@ -76,7 +87,8 @@ async function foldNew(tx: Sql, last: Snapshot): Promise<FoldResult> {
   if (folded) {
     const lines = entriesOf(tx, 'usage_line', isNew(tx, last, next, 'usage_line'));
     const records = entriesOf(tx, 'call_record', isNew(tx, last, next, 'call_record'));
-    await addToSums(tx, tx`${lines} union all ${records}`);
+    await byTransaction(tx, () => groupEntries(tx, tx`${lines} union all ${records}`));
+    await addToSums(tx);
   }
   await tx`update usage_fold set next_xid = ${next_xid}, open_xids = ${open_xids}::int8[]`;
   return { more: next_xid < now.next_xid, folded };
@@ -106,7 +118,8 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
     ? tx`and (organization_id, at, id) <=
         (${last.organization_id}, ${last.at}::text::timestamptz, ${last.id}::uuid)`
     : tx``;
-  await addToSums(tx, entriesOf(tx, table, tx`${follows} ${until}`));
+  await groupEntries(tx, entriesOf(tx, table, tx`${follows} ${until}`));
+  await addToSums(tx);
   if (last) {
     await tx`update usage_fold set organization_id = ${last.organization_id},
       at = ${last.at}::text::timestamptz, row_id = ${last.id}`;
@@ -130,46 +143,63 @@ async function present(tx: Sql): Promise<Snapshot> {
 
 const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
 const SUMS = [
-  ...COUNTERS.map((name) => `sum(${name}) as ${name}`),
-  ...TOOK_COLUMNS.map((name, at) => `nullif(count(*) filter (where took = ${at}), 0) as ${name}`),
+  ...COUNTERS.map((name) => `sum(${name})::int8 as ${name}`),
+  ...TOOK_COLUMNS.map((name, at) => `sum(durations) filter (where took = ${at})::int8 as ${name}`),
 ].join(', ');
 const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
 const RAW = `${COUNTERS.join(', ')}, took`;
 const EMPTY = DIMENSIONS.map((name) => `''::text as ${name}`).join(', ');
+const GROUPED = `organization_id, key_id, ${DIMENSIONS.join(', ')}, quarter, took, payer_id`;
 
-/** The entries once for each scope, so that one statement sums them. */
-function scoped(tx: Sql, entries: Fragment, scopes: 'all' | 'without key'): Fragment {
+/**
+ * Sums entries of the same names, quarter, class and payer into a temporary table of the connection.
+ * Most rows have much in common, so all sums after this read few rows.
+ */
+async function groupEntries(tx: Sql, entries: Fragment): Promise<void> {
+  const [found] = await tx<{ table: string | null }[]>`
+    select to_regclass('pg_temp.usage_entry')::text as table`;
+  const totals = tx.unsafe(COUNTERS.map((name) => `sum(${name})::int8 as ${name}`).join(', '));
+  const grouped = tx`
+    select ${tx.unsafe(GROUPED)}, ${totals} from (${entries}) as entry
+    group by ${tx.unsafe(GROUPED)}`;
+  if (!found?.table) {
+    await tx`create temporary table usage_entry on commit delete rows as ${grouped} with no data`;
+  }
+  await tx`insert into pg_temp.usage_entry ${grouped}`;
+}
+
+/** The grouped entries once for each scope, so that one statement sums them. */
+function scoped(tx: Sql, scopes: 'all' | 'without key'): Fragment {
   const named = tx.unsafe(`${DIMENSIONS.join(', ')}, quarter, ${RAW}`);
   const keys = tx`
     union all
-    select organization_id, 'key', key_id, ${named} from entry`;
+    select organization_id, 'key', key_id, ${named} from pg_temp.usage_entry`;
   return tx`
-    with entry as materialized (${entries}), scoped as (
+    with scoped as (
       select organization_id, 'organization'::text as scope, ''::text as key_id, ${named}
-      from entry
+      from pg_temp.usage_entry
       union all
       select organization_id, 'key_total', key_id, ${tx.unsafe(`${EMPTY}, quarter, ${RAW}`)}
-      from entry
+      from pg_temp.usage_entry
       ${scopes === 'all' ? keys : tx``}
     )`;
 }
 
-/** Adds entries to all sums. */
-async function addToSums(tx: Sql, entries: Fragment): Promise<void> {
+/** Adds the grouped entries to all sums. */
+async function addToSums(tx: Sql): Promise<void> {
   await tx`
-    ${scoped(tx, entries, 'all')}, named as (select distinct ${tx.unsafe(NAMES)} from scoped)
+    ${scoped(tx, 'all')}, named as (select distinct ${tx.unsafe(NAMES)} from scoped)
     insert into usage_series (${tx.unsafe(NAMES)})
     select * from named
     where not exists (select from usage_series as known
       where (${tx.unsafe(qualified('known'))}) = (${tx.unsafe(qualified('named'))}))
     on conflict do nothing`;
-  const quarters = scoped(tx, entries, 'without key');
-  await addTo(tx, quarters, 'usage_quarter', 'quarter', 'quarter');
-  const days = scoped(tx, entries, 'all');
-  await addTo(tx, days, 'usage_day', 'day', `floor(quarter / ${QUARTERS_A_DAY}.0)::int4`);
+  await addTo(tx, scoped(tx, 'without key'), 'usage_quarter', 'quarter', 'quarter');
+  const day = `floor(quarter / ${QUARTERS_A_DAY}.0)::int4`;
+  await addTo(tx, scoped(tx, 'all'), 'usage_day', 'day', day);
   await tx`
     insert into usage_payer (id, charged_nano_usd)
-    select payer_id, sum(charged_nano_usd)::int8 from (${entries}) as entry
+    select payer_id, sum(charged_nano_usd)::int8 from pg_temp.usage_entry
     where payer_id is not null group by 1 having sum(charged_nano_usd) <> 0
     on conflict (id) do update
     set charged_nano_usd = usage_payer.charged_nano_usd + excluded.charged_nano_usd`;

@@ -47,9 +47,13 @@ export function fold(sql: Sql, older_rows = MAX_OLDER_ROWS): Promise<FoldResult>
 
 const STATE = (tx: Sql) => tx`next_xid, open_xids, is_ready, table_name`;
 
-/** The condition that a row is in a later state and not in an earlier one. */
+/**
+ * The condition that a row is in a later state and not in an earlier one. Its first part lets the index
+ * on `xid` skip old pages.
+ */
 function isNew(tx: Sql, last: Snapshot, next: Snapshot, table: EntryTable): Fragment {
-  return tx`(xid >= ${last.next_xid} or xid = any(${[...last.open_xids]}::int8[]))
+  return tx`xid >= ${Math.min(last.next_xid, ...last.open_xids)}
+    and (xid >= ${last.next_xid} or xid = any(${[...last.open_xids]}::int8[]))
     and ${isIn(tx, { ...next, at: new Date(0) }, table)}`;
 }
 

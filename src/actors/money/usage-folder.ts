@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
  */
 const PAUSE_MS = 1_000;
 /** After so many folds, new pages get their entries in the indexes that find new rows. */
-const FOLDS_A_SUMMARY = 10;
+const FOLDS_A_SUMMARY = 3;
 
 export interface UsageFolderDeps {
   readonly sql: Sql;

@@ -33,7 +33,7 @@ export interface CallDetail {
 }
 
 /** What a row says of its call beside its money. Offsets count from the arrival of the request. */
-export interface RecordFields {
+export interface CallFacts {
   /** The date of the call, ms since the Unix epoch. */
   readonly at_ms: number;
   readonly protocol: string;
@@ -43,10 +43,6 @@ export interface RecordFields {
   readonly routed_us: number | null;
   readonly first_token_ms: number | null;
   readonly ended_ms: number | null;
-}
-
-/** All that a usage line says of its call. */
-export interface CallFacts extends RecordFields {
   /** Undefined if the call has none of these facts. */
   readonly detail: CallDetail | undefined;
 }

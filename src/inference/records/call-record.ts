@@ -23,6 +23,9 @@ export interface RecordedRequest {
   readonly program: string;
 }
 
+/** An attempt that may still run. */
+type Attempt = { -readonly [Name in keyof RecordedAttempt]: RecordedAttempt[Name] };
+
 /** Receives each call once, when it has ended. */
 export type OnCallEnded = (record: CallRecord) => void;
 
@@ -72,7 +75,8 @@ export class CallRecord {
   private routed_ms: number | undefined;
   private first_token_ms: number | undefined;
   private ended_ms: number | undefined;
-  private attempts: { -readonly [Name in keyof RecordedAttempt]: RecordedAttempt[Name] }[] = [];
+  /** All attempts, the latest too. Undefined while there is only one, which has not failed. */
+  private attempts: Attempt[] | undefined;
 
   constructor(
     readonly request: RecordedRequest,
@@ -117,19 +121,15 @@ export class CallRecord {
 
   /** Notes that an attempt on a channel begins. */
   tryChannel(channel_id: string): void {
+    if (this.channel_id !== '') this.attempts ??= [this.latestAttempt()];
     this.routed_ms = performance.now();
     this.channel_id = channel_id;
-    this.attempts.push({
-      channel_id,
-      started_ms: this.offset(this.routed_ms),
-      ended_ms: null,
-      failure: null,
-      fault: null,
-    });
+    this.attempts?.push(this.latestAttempt());
   }
 
   /** Notes that the latest attempt on a channel failed. */
   failChannel(channel_id: string, error: RetryableUpstreamError | undefined): void {
+    this.attempts ??= [this.latestAttempt()];
     const attempt = this.attempts.findLast((each) => each.channel_id === channel_id);
     if (!attempt) return;
     attempt.ended_ms = this.offset(performance.now());
@@ -175,10 +175,9 @@ export class CallRecord {
   /** Returns the facts that few calls have; undefined if there are none. */
   private detail(more: CallDetail | undefined): CallDetail | undefined {
     const { attempts, end_user, tags, batch_id, stream } = this;
-    const isPlain = attempts.length <= 1 && !attempts[0]?.failure;
-    if (isPlain && !end_user && !tags && !stream && !batch_id && !more) return undefined;
+    if (!attempts && !end_user && !tags && !stream && !batch_id && !more) return undefined;
     return {
-      ...(isPlain ? undefined : { attempts }),
+      ...(attempts ? { attempts } : undefined),
       ...(end_user ? { end_user } : undefined),
       ...(tags ? { tags } : undefined),
       ...(stream ? { stream } : undefined),
@@ -197,6 +196,12 @@ export class CallRecord {
       else tags[storable(name, MAX_TAG_CHARS)] = text;
     }
     if (Object.keys(tags).length > 0) this.tags = tags;
+  }
+
+  private latestAttempt(): Attempt {
+    const { channel_id, routed_ms = 0 } = this;
+    const started_ms = this.offset(routed_ms);
+    return { channel_id, started_ms, ended_ms: null, failure: null, fault: null };
   }
 
   private offset(ms: number): number {

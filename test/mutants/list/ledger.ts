@@ -211,18 +211,23 @@ export const LEDGER: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a closed grant is charged',
-        from: "case when locked.status = 'open' then charged_nano_usd else 0 end",
+        from: 'case when is_open then charged_nano_usd else 0 end',
         to: 'charged_nano_usd',
       },
       {
         name: 'the overrun of a closed grant is lost',
-        from: 'else overrun_nano_usd + charged_nano_usd end',
-        to: 'else overrun_nano_usd end',
+        from: 'case when is_open then 0 else charged_nano_usd end',
+        to: '0',
+      },
+      {
+        name: 'the overrun of a closed grant is lost, if a line has rare values',
+        from: 'else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end',
+        to: 'else coalesce(rare.overrun_nano_usd, 0) end',
       },
       {
         name: 'a repeated charge is added to the grant again',
-        from: 'select grant_id, sum(charged_nano_usd)::int8 as nano_usd from inserted',
-        to: 'select grant_id, sum(charged_nano_usd)::int8 as nano_usd from input',
+        from: 'on conflict (id) do nothing',
+        to: 'on conflict (id) do update set id = excluded.id',
       },
       {
         name: 'the answer to a repeated charge has the requested amounts',

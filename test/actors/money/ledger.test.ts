@@ -66,6 +66,13 @@ describe('the lane', () => {
         key_held: 0,
       });
       expect(await lane.submit(charge(60))).toMatchObject({ charged: 0, overrun: 60 });
+      // A line without values that few lines have takes another path through the statement.
+      const id = systemIdSource.uuid();
+      const inline = { ...line(owner, 60), id, request_id: id, grant_id: request.grant_id };
+      expect(await lane.submit({ type: 'SETTLE', line: inline })).toMatchObject({
+        charged: 0,
+        overrun: 60,
+      });
       expect(await lane.submit({ ...request, expected_granted: 400 })).toEqual({ type: 'fenced' });
       expect(await lane.submit(grant(owner, 10))).toEqual({ type: 'fenced' });
       expect((await books(owner)).used).toBe(50);

@@ -114,13 +114,12 @@ async function insertNewLines(
   const { common, common_of } = groupByCommon(lines);
   const column = (value: (line: InlineLine) => number | string) => arrayOf(lines.map(value));
   const offset = (name: Offset) => column(({ record }) => record?.[name] ?? UNKNOWN);
-  const rare = lines.flatMap(rareOf);
   const [row] = await sql<{ booked: number; has_absorbed: boolean }[]>`
     with common as (
       select * from json_to_recordset(${JSON.stringify(common)}::text::json) as common(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
-        estimated bool, protocol text, program text, detail jsonb)
+        estimated bool, protocol text, program text)
     ), locked as (
       select id, status = 'open' as is_open from quota_grant
       where id in (select grant_id from common) order by id for no key update
@@ -141,7 +140,11 @@ async function insertNewLines(
         nullif(first_token_ms, -1), nullif(ended_ms, -1), (select weir_now()),
         case when at_ms = -1 then (select weir_now()) else to_timestamp(at_ms / 1000) end,
         (select pg_current_xact_id()::text::int8),
-        ${rare.length > 0 ? rareValues(sql) : commonValues(sql)}
+        coalesce(rare.request_id, id),
+        case when is_open then coalesce(rare.overrun_nano_usd, 0)
+             else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end,
+        coalesce(rare.cached_input_tokens, 0), coalesce(rare.cache_write_tokens, 0),
+        coalesce(rare.reasoning_tokens, 0), coalesce(rare.audio_tokens, 0), rare.detail
       from unnest(
         ${arrayOf(common_of)}::text::int[],
         ${column(({ id }) => id)}::text::uuid[],
@@ -157,7 +160,9 @@ async function insertNewLines(
       ) with ordinality as line(number, id, input_tokens, output_tokens, charged_nano_usd, at_ms,
         authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, place)
       join shared using (number)
-      ${rare.length > 0 ? rareRows(sql, rare) : sql``}
+      left join json_to_recordset(${JSON.stringify(lines.flatMap(rareOf))}::text::json) as rare(
+        place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
+        reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb) using (place)
       on conflict (id) do nothing
       returning grant_id, charged_nano_usd
     ), total as (
@@ -170,33 +175,6 @@ async function insertNewLines(
     select coalesce(sum(lines), 0)::int4 as booked, coalesce(bool_or(not is_open), false) as has_absorbed
     from total join locked on locked.id = total.grant_id`;
   return row ?? { booked: 0, has_absorbed: false };
-}
-
-type AnySql = Sql | TransactionSql;
-
-/** The values that few lines have, if no line of a settlement has one. */
-function commonValues(sql: AnySql) {
-  return sql`
-    id, case when is_open then 0 else charged_nano_usd end, 0, 0, 0, 0, shared.detail`;
-}
-
-/** The values that few lines have, of `rareRows`. */
-function rareValues(sql: AnySql) {
-  return sql`
-    coalesce(rare.request_id, id),
-    case when is_open then coalesce(rare.overrun_nano_usd, 0)
-         else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end,
-    coalesce(rare.cached_input_tokens, 0), coalesce(rare.cache_write_tokens, 0),
-    coalesce(rare.reasoning_tokens, 0), coalesce(rare.audio_tokens, 0),
-    coalesce(rare.detail, shared.detail)`;
-}
-
-/** Joins the values that few lines have. */
-function rareRows(sql: AnySql, rare: readonly object[]) {
-  return sql`
-    left join json_to_recordset(${JSON.stringify(rare)}::text::json) as rare(
-      place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
-      reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb) using (place)`;
 }
 
 /** Sent for a time that the record lacks. The statement stores null instead. */

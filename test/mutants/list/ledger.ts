@@ -216,11 +216,6 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'the overrun of a closed grant is lost',
-        from: 'case when is_open then 0 else charged_nano_usd end',
-        to: '0',
-      },
-      {
-        name: 'the overrun of a closed grant is lost, if a line has rare values',
         from: 'else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end',
         to: 'else coalesce(rare.overrun_nano_usd, 0) end',
       },

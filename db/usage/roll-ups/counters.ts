@@ -52,3 +52,23 @@ export function addCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
     took: a.took.map((count, at) => count + sign * (b.took[at] ?? 0)),
   };
 }
+
+/**
+ * Returns the duration below which a share of the requests stayed, ms; undefined without requests.
+ * Inside a class, durations are taken as spread evenly over its logarithm.
+ */
+export function percentile({ took }: Counts, share: number): number | undefined {
+  const total = took.reduce((sum, count) => sum + count, 0);
+  if (total <= 0) return undefined;
+  let below = 0;
+  for (const [at, count] of took.entries()) {
+    const rank = share * total - below;
+    if (count > 0 && rank <= count) {
+      const lower = BOUNDS_MS[at - 1] ?? 1;
+      const upper = BOUNDS_MS[at] ?? lower * Math.SQRT2;
+      return lower * (upper / lower) ** (rank / count);
+    }
+    below += count;
+  }
+  return BOUNDS_MS.at(-1);
+}

@@ -16,7 +16,7 @@ import type { Reader } from './snapshot.ts';
 export type Group = Dimension | 'key_id';
 
 /** Which rows are summed. */
-interface SumFilters extends UsageFilters {
+export interface SumFilters extends UsageFilters {
   readonly outcomes?: readonly string[] | undefined;
   /** Only these keys. */
   readonly key_ids?: readonly string[] | undefined;
@@ -34,6 +34,8 @@ export interface SumsRequest {
   readonly starts?: readonly number[] | 'utc_days' | undefined;
   /** True if the classes of durations are wanted. */
   readonly took?: boolean;
+  /** Only these groups, each with a name for each of `groups`. */
+  readonly among?: readonly (readonly string[])[];
 }
 
 /** The sums of one group in one bucket. */
@@ -108,9 +110,8 @@ function coverOf({ fold }: Reader, request: SumsRequest): Cover | undefined {
   const first_day = Math.ceil(first / QUARTERS_A_DAY);
   const last_day = Math.floor(last / QUARTERS_A_DAY);
   // The first bucket may begin before `from`.
-  const are_days =
-    starts === 'utc_days' || (starts ?? []).slice(1).every((start) => start % QUARTERS_A_DAY === 0);
-  const days = are_days && first_day < last_day ? { from: first_day, until: last_day } : undefined;
+  const days =
+    areDays(starts) && first_day < last_day ? { from: first_day, until: last_day } : undefined;
   if (scopeOf(request) !== 'key') {
     return first < last ? { from: first, until: last, days } : undefined;
   }
@@ -120,6 +121,17 @@ function coverOf({ fold }: Reader, request: SumsRequest): Cover | undefined {
     until: until ? last_day * QUARTERS_A_DAY : LATEST,
     days,
   };
+}
+
+/** True if all buckets begin with a day of UTC, but for the first one. */
+function areDays(starts: SumsRequest['starts']): boolean {
+  return starts === 'utc_days' || (starts ?? []).slice(1).every((at) => at % QUARTERS_A_DAY === 0);
+}
+
+/** True if no sums answer a request, so that all rows of its time are read. */
+export function readsRows(request: SumsRequest): boolean {
+  const isOfKeys = scopeOf(request) === 'key';
+  return request.filters.end_user !== undefined || (isOfKeys && !areDays(request.starts));
 }
 
 /** The sums that are folded. */
@@ -184,7 +196,15 @@ function seriesConditions({ tx }: Pick<Reader, 'tx'>, request: SumsRequest): Fra
     ${key_id === undefined ? tx`` : tx`and key_id = ${key_id}`}
     ${key_ids === undefined ? tx`` : tx`and key_id = any(${[...key_ids]}::text[])`}
     ${outcomes === undefined ? tx`` : tx`and outcome = any(${[...outcomes]}::text[])`}
-    ${names.reduce((all, name) => tx`${all} ${name}`, tx``)}`;
+    ${names.reduce((all, name) => tx`${all} ${name}`, tx``)} ${isAmong({ tx }, request)}`;
+}
+
+/** The condition that a row has the names of one of the wanted groups. */
+function isAmong({ tx }: Pick<Reader, 'tx'>, { groups, among }: SumsRequest): Fragment {
+  if (!among || groups.length === 0) return tx``;
+  const columns = groups.map((_, at) => tx`${among.map((names) => names[at] ?? '')}::text[]`);
+  const lists = columns.reduce((all, list) => tx`${all}, ${list}`);
+  return tx`and (${tx.unsafe(groups.join(', '))}) in (select * from unnest(${lists}))`;
 }
 
 /** Rows that are either in the state or in the fold: the former are added, the latter removed. */
@@ -261,7 +281,8 @@ function rowsOf(
         ${tx.unsafe([...sums, ...(took ? classes : [])].join(', '))}
       from (select entry.*, ${sign} as sign, ${bucketOf({ tx }, request, 'quarter')} as bucket
         from (${rows}) as entry where true ${is('model', model)}
-          ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}) as signed
+          ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}
+          ${isAmong({ tx }, request)}) as signed
       group by ${tx.unsafe(names)} bucket`;
   });
 }

@@ -52,6 +52,7 @@ const ROUTES: Route[] = [
   management('GET', '/billing'),
   management('GET', '/requests'),
   management('GET', '/calls'),
+  management('GET', '/usage/query?metric=cost&group=api_key_id'),
   management('GET', '/usage/export'),
   management('GET', '/statements/2026-01'),
   management('GET', '/api-keys/{id}/usage', 200, 'key'),

@@ -10,7 +10,8 @@ import { callView, timelineOf } from './call-view.ts';
 import type { UsageDeps } from './lines.ts';
 import { asOf, FILTERS, filtersOf, limitOf, queryOf, querySchema } from './query.ts';
 
-const OUTCOMES = [
+/** How calls end. */
+export const OUTCOMES = [
   'completed',
   'partial',
   'refused',

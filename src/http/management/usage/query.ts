@@ -21,9 +21,11 @@ const ACCESS_CHANNELS = ['platform', 'byok'] as const;
 const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
 const MAX_PAGE = 1_000_000;
 
-const text = (max: number) =>
+/** A text of so many characters. */
+export const text = (max: number) =>
   Type.String({ minLength: 1, maxLength: max, errorMessage: `must have 1 to ${max} characters` });
-const oneOf = <Name extends string>(names: readonly Name[]) =>
+/** One of these names. */
+export const oneOf = <Name extends string>(names: readonly Name[]) =>
   Type.Union(
     names.map((name) => Type.Literal(name)),
     { errorMessage: `must be one of ${names.join(', ')}` },
@@ -131,6 +133,7 @@ function wholeNumber(
   return number;
 }
 
-function invalid(param: string, what: string): WeirError {
+/** The error of a wrong parameter. */
+export function invalid(param: string, what: string): WeirError {
   return new WeirError('invalid_request', `${param.slice(0, 100)} ${what}.`, { param });
 }

@@ -2,6 +2,7 @@ import type { Handler } from '../../endpoint.ts';
 import { getBillingOfKey, getOrganizationBilling } from './billing.ts';
 import { getRequest, listRequests } from './calls.ts';
 import { streamUsageEvents } from './events.ts';
+import { queryUsage } from './explore.ts';
 import { exportUsage } from './export.ts';
 import { listOrganizationUsage, listUsageOfKey, type UsageDeps } from './lines.ts';
 import { listAllRunningCalls, listRunningCalls } from './running.ts';
@@ -12,6 +13,7 @@ export function usageRoutes(deps: UsageDeps): [path: string, methods: { GET: Han
   return [
     ['/v1/management/api-keys/:keyId/usage', { GET: listUsageOfKey(deps) }],
     ['/v1/management/api-keys/:keyId/billing', { GET: getBillingOfKey(deps) }],
+    ['/v1/management/usage/query', { GET: queryUsage(deps) }],
     ['/v1/management/usage/export', { GET: exportUsage(deps) }],
     ['/v1/management/statements/:month', { GET: getStatement(deps) }],
     ['/v1/management/usage', { GET: listOrganizationUsage(deps) }],

@@ -1,6 +1,6 @@
 /**
- * Speech as server-sent events (OpenAI docs: Create speech, `stream_format: sse`; events
- * `speech.audio.delta` and `speech.audio.done`). The decoder of the openai package (7.55.0:
+ * Speech as server-sent events (openai/openai-openapi: schemas `SpeechAudioDeltaEvent` and
+ * `SpeechAudioDoneEvent` of `CreateSpeechResponseStreamEvent`). The decoder of the openai package (7.55.0:
  * core/streaming) reads them, from the simulator and from Weir.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';

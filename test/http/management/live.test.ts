@@ -115,6 +115,7 @@ async function readEvents(
   replica: number,
   last: string | undefined,
   enough: (event: Record<string, string>) => boolean,
+  onOpen: () => void = () => undefined,
 ) {
   const stop = new AbortController();
   const response = await request(replica, '/v1/management/events', tokens().manager, {
@@ -122,6 +123,7 @@ async function readEvents(
     headers: last === undefined ? {} : { 'last-event-id': last },
   });
   expect(response.status).toBe(200);
+  onOpen();
   const events: Record<string, string>[] = [];
   let text = '';
   for await (const piece of response.body ?? []) {
@@ -140,11 +142,14 @@ async function readEvents(
 }
 
 test('events of one replica have the calls of the other, and resume by id without a gap', async () => {
-  const reading = readEvents(FIRST, undefined, ({ event }) => event === 'usage');
-  // The stream begins at the present, so calls are made until one is seen.
+  const isOpen = Promise.withResolvers<void>();
+  const isUsage = ({ event }: Record<string, string>) => event === 'usage';
+  const reading = readEvents(FIRST, undefined, isUsage, isOpen.resolve);
+  // The stream has what came after its begin. Calls are made until it shows one.
   let ended = false;
   const made: string[] = [];
   const making = (async () => {
+    await isOpen.promise;
     while (!ended) {
       const answer = await chat(SECOND, 'Hi [[sim tokens=3]]', { user: 'eve' });
       made.push(answer.headers.get('x-request-id') ?? '');

@@ -49,6 +49,8 @@ export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<Str
   let held_piece = opened.first;
   let isDelivered = false;
   let isEnded = false;
+  /** True if `cancel` charges the call. The record may not end before. */
+  let isLeaving = false;
   const settle = (outcome: 'completed' | 'partial') => {
     const report = opened.usage();
     if (report === 'impossible') noteImpossibleUsage(permit, deps, call.request_id);
@@ -98,7 +100,7 @@ export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<Str
         endBytes();
         if (record) noteFailure(record, brokenOff(error), call.signal.aborted);
         await onFailure(error);
-        record?.end();
+        if (!isLeaving) record?.end();
         call.onError(error);
         client.error(error);
       }
@@ -107,6 +109,7 @@ export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<Str
       endBytes();
       if (isEnded) return record?.end();
       isEnded = true;
+      isLeaving = true;
       permit.abandoned();
       if (record) noteFailure(record, undefined, true);
       await settle('partial').catch(call.onError);

@@ -90,6 +90,8 @@ export class StreamRun {
   private isCutShort = false;
   /** True if the client left. The stream's controller then accepts no more data. */
   private hasClientLeft = false;
+  /** True if `onClientLeft` charges the call. The record may not end before. */
+  private isLeaving = false;
   private pending: StreamEvent[] | undefined;
   /** Ends this stream's use of the bytes that the request counts (`BytesInFlight.share`). */
   private endBytes: (() => void) | undefined;
@@ -132,7 +134,7 @@ export class StreamRun {
       await this.onUpstreamError(client, error);
     } finally {
       this.endBytes?.();
-      this.deps.call.record?.end();
+      if (!this.isLeaving) this.deps.call.record?.end();
     }
   }
 
@@ -293,6 +295,7 @@ export class StreamRun {
     this.endBytes?.();
     if (this.isEnded) return;
     this.isEnded = true;
+    this.isLeaving = true;
     this.deps.open.stop.abort();
     this.deps.open.permit.abandoned();
     this.noteFailure(undefined);

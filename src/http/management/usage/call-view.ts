@@ -71,7 +71,10 @@ interface Moment {
   readonly result?: string | null;
 }
 
-/** Returns the moments of a call in order. An attempt has a number, and no channel (P5). */
+/**
+ * Returns the moments of a call in order. An attempt has a number, and no channel (P5). Some moments
+ * are stored in µs and others in ms, so a rounded moment is moved to the one before it.
+ */
 export function timelineOf(row: CallRow): Moment[] {
   const { detail } = row;
   const moments: Moment[] = [{ stage: 'arrived', at_ms: 0 }];
@@ -96,5 +99,15 @@ export function timelineOf(row: CallRow): Moment[] {
   if (row.settled_at && row.reserved_us !== null) {
     add('settled', row.settled_at.getTime() - row.at.getTime() + row.reserved_us / 1_000);
   }
-  return moments;
+  return inOrder(moments);
+}
+
+function inOrder(moments: readonly Moment[]): Moment[] {
+  let latest = 0;
+  return moments.map((moment) => {
+    latest = Math.max(latest, moment.at_ms);
+    const { until_ms } = moment;
+    if (typeof until_ms !== 'number') return { ...moment, at_ms: latest };
+    return { ...moment, at_ms: latest, until_ms: Math.max(latest, until_ms) };
+  });
 }

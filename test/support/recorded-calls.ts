@@ -187,12 +187,7 @@ export function googleCalls(base_url: string, keys: Keys): Promise<RecordedCall[
   const whole = async (_: string, contents = say()) =>
     idIn(await client.generateContent({ model: MODEL, contents }));
   /** The package's error has the body, but no headers. The body names the request. */
-  const refused = async (
-    contents: string,
-    key = keys.rich,
-    config: object = {},
-    model = MODEL,
-  ) => {
+  const refused = async (contents: string, key = keys.rich, config: object = {}, model = MODEL) => {
     const error = await failureOf(clientOf(key).generateContent({ model, contents, config }));
     const id = error instanceof ApiError ? /req_[0-9a-f]{32}/.exec(error.message)?.[0] : undefined;
     if (id === undefined) throw error;
@@ -259,7 +254,11 @@ export async function otherCalls(base_url: string, { rich }: Keys): Promise<Reco
     requests: ['a', 'b', 'c'].map((custom_id) => ({
       custom_id,
       params: {
-        ...{ model: 'claude-haiku-4-5', max_tokens: 50, metadata: { user_id: `item ${custom_id}` } },
+        ...{
+          model: 'claude-haiku-4-5',
+          max_tokens: 50,
+          metadata: { user_id: `item ${custom_id}` },
+        },
         messages: [{ role: 'user', content: say() }],
       },
     })),

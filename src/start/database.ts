@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { connectDatabase, type Database, type DatabaseSource } from '../../db/client.ts';
 import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { migrateDatabase } from '../../db/migrate.ts';
+import { numberRestoredUsage } from '../../db/usage/restored.ts';
 import { ConfigurationError } from '../config/environment.ts';
 
 /** Time limit of a NOTIFY statement. A message that takes longer arrives too late to be useful. */
@@ -59,6 +60,7 @@ export async function openDatabases(
   const single = connectDatabase(source, { pool: 'single' });
   try {
     await migrateDatabase(single.sql);
+    if (await numberRestoredUsage(single.sql)) log.info('numbered the usage of a restored dump');
   } finally {
     await single.close();
   }

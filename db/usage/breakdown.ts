@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { AsOf } from './as-of.ts';
 import type { UsageFilters } from './filters.ts';
-import { addCounts, type Counts, noCounts } from './roll-ups/counters.ts';
+import { addCounts, type Counter, type Counts, noCounts } from './roll-ups/counters.ts';
 import { readSums } from './roll-ups/snapshot.ts';
 import { readUsage } from './roll-ups/sums.ts';
 
@@ -18,11 +18,16 @@ export interface Breakdown {
 }
 
 const DAY_MS = 86_400_000;
+/** What a bill shows. */
+const SUMMED: readonly Counter[] = [
+  ...(['charges', 'charged_nano_usd', 'list_nano_usd', 'input_tokens'] as const),
+  ...(['cached_input_tokens', 'cache_write_tokens', 'output_tokens'] as const),
+];
 
 /** Returns the sums of usage lines, and by each group, as they were in one committed state. */
 export function breakDown(sql: Sql, filters: UsageFilters, as_of: AsOf): Promise<Breakdown> {
   return readSums(sql, async (reader) => {
-    const request = { filters, as_of };
+    const request = { filters, as_of, counters: SUMMED };
     const rows = await readUsage(reader, { ...request, groups: NAMES });
     const days = await readUsage(reader, { ...request, groups: [], starts: 'utc_days' });
     const sums = (named: readonly (readonly [name: string | undefined, counts: Counts])[]) => {

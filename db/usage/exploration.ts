@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import type { AsOf } from './as-of.ts';
-import { addCounts, type Counts, noCounts } from './roll-ups/counters.ts';
+import { addCounts, type Counter, type Counts, noCounts } from './roll-ups/counters.ts';
 import { type Reader, readSums } from './roll-ups/snapshot.ts';
 import {
   type Group,
@@ -30,6 +30,8 @@ export interface ExplorationRequest {
   readonly before: Span | undefined;
   /** How many series are shown; the others are summed as one. */
   readonly top: number;
+  /** The sums that the figures need. */
+  readonly counters: readonly Counter[];
   /** True if the classes of durations are wanted. */
   readonly took: boolean;
   /** The series with the largest numbers are shown. */
@@ -97,13 +99,13 @@ export function explore(sql: Sql, request: ExplorationRequest): Promise<Explorat
 }
 
 function sumsOf(
-  { filters, as_of, took }: ExplorationRequest,
+  { filters, as_of, counters, took }: ExplorationRequest,
   { from, until, starts }: Span,
   groups: readonly Group[],
   in_buckets: boolean,
 ): SumsRequest {
   return {
-    ...{ filters: { ...filters, from, until }, as_of, groups, took },
+    ...{ filters: { ...filters, from, until }, as_of, groups, counters, took },
     starts: in_buckets ? starts : undefined,
   };
 }

@@ -60,7 +60,7 @@ export function listLines(
 ): Promise<LinesPage> {
   return readSums(sql, async (reader) => {
     const { tx } = reader;
-    const request = { filters, as_of, groups: [] };
+    const request = { filters, as_of, groups: [], counters: ['charges'] as const };
     const held = await heldByQuarter(tx, filters, as_of);
     const by_day = await readUsage(reader, { ...request, starts: 'utc_days' });
     const days = countsOf([...by_day, ...held.map(([at, n]) => spanOf(floorDay(at), n))]);

@@ -46,7 +46,10 @@ export function chargesByKey(
 ): Promise<KeyChargeRow[]> {
   return readSums(sql, async (reader) => {
     const filters = { organization_id, ...month };
-    const rows = await readUsage(reader, { filters, as_of, groups: ['key_id'] });
+    const rows = await readUsage(reader, {
+      ...{ filters, as_of, groups: ['key_id'] },
+      counters: ['charges', 'charged_nano_usd'],
+    });
     const charged = rows.filter(({ counts }) => counts.charges > 0);
     const ids = charged.map(({ key_id = '' }) => key_id);
     const keys = await reader.tx<{ id: string; name: string }[]>`

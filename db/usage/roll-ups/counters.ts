@@ -29,7 +29,8 @@ export const COUNTERS = [
   'first_tokens',
 ] as const;
 
-type Counter = (typeof COUNTERS)[number];
+/** The name of one sum. */
+export type Counter = (typeof COUNTERS)[number];
 /** Sums of one group. `took` counts requests by the class of their duration, if it was read. */
 export type Counts = Readonly<Record<Counter, number>> & { readonly took: readonly number[] };
 

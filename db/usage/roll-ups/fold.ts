@@ -185,6 +185,9 @@ function scoped(tx: Sql, scopes: 'all' | 'without key'): Fragment {
       union all
       select organization_id, 'key_total', key_id, ${tx.unsafe(`${EMPTY}, quarter, ${RAW}`)}
       from pg_temp.usage_entry
+      union all
+      select organization_id, 'total', '', ${tx.unsafe(`${EMPTY}, quarter, ${RAW}`)}
+      from pg_temp.usage_entry
       ${scopes === 'all' ? keys : tx``}
     )`;
 }

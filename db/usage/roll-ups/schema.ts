@@ -25,13 +25,13 @@ export const usageSeries = pgTable(
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
     organization_id: text('organization_id').notNull(),
     /**
-     * `organization`: all keys, by model and so on. `key`: one key, by model and so on. `key_total`:
-     * all calls of one key.
+     * `organization`: all keys, by model and so on. `total`: all calls of the organization. `key`: one
+     * key, by model and so on. `key_total`: all calls of one key.
      */
-    scope: text('scope', { enum: ['organization', 'key', 'key_total'] }).notNull(),
-    /** '' if the scope is `organization`. */
+    scope: text('scope', { enum: ['organization', 'total', 'key', 'key_total'] }).notNull(),
+    /** '' if the scope is `organization` or `total`. */
     key_id: text('key_id').notNull(),
-    /** '' in this column and the next ones if the scope is `key_total`. */
+    /** '' in this column and the next ones if the scope is `total` or `key_total`. */
     scene: text('scene').notNull(),
     /** '' if a call was refused and its model is not in the catalogue. */
     model: text('model').notNull(),

@@ -1,7 +1,7 @@
 import type { Fragment } from 'postgres';
 import { type AsOf, isIn } from '../as-of.ts';
 import { conditions, type UsageFilters } from '../filters.ts';
-import { COUNTERS, type Counts, TOOK_COLUMNS } from './counters.ts';
+import { COUNTERS, type Counter, type Counts, TOOK_COLUMNS } from './counters.ts';
 import {
   DIMENSIONS,
   type Dimension,
@@ -34,6 +34,8 @@ export interface SumsRequest {
   readonly starts?: readonly number[] | 'utc_days' | undefined;
   /** True if the classes of durations are wanted. */
   readonly took?: boolean;
+  /** Which sums are wanted; all without it. The others are 0, and `requests` are always summed. */
+  readonly counters?: readonly Counter[];
   /** Only these groups, each with a name for each of `groups`. */
   readonly among?: readonly (readonly string[])[];
 }
@@ -72,6 +74,7 @@ interface Cover {
 export async function readUsage(reader: Reader, request: SumsRequest): Promise<SumsRow[]> {
   const { tx } = reader;
   const { groups, took = false } = request;
+  const counted = countedOf(request);
   const cover = coverOf(reader, request);
   const parts: Fragment[] = [];
   if (cover) {
@@ -80,7 +83,6 @@ export async function readUsage(reader: Reader, request: SumsRequest): Promise<S
   }
   parts.push(...edges(reader, request, cover));
   if (parts.length === 0) return [];
-  const counted = took ? [...COUNTERS, ...TOOK_COLUMNS] : COUNTERS;
   const names = groups.map((name) => `${name}, `).join('');
   const all = parts.reduce((joined, part) => tx`${joined} union all ${part}`);
   const rows = await tx<Record<string, string | number>[]>`
@@ -89,7 +91,7 @@ export async function readUsage(reader: Reader, request: SumsRequest): Promise<S
     from (${all}) as part group by ${tx.unsafe(names)} bucket`;
   return rows.flatMap((row) => {
     const counts = {
-      ...Object.fromEntries(COUNTERS.map((name) => [name, row[name] as number])),
+      ...Object.fromEntries(COUNTERS.map((name) => [name, Number(row[name] ?? 0)])),
       took: took ? TOOK_COLUMNS.map((name) => row[name] as number) : [],
     } as unknown as Counts;
     // A group whose rows all came after `as_of` has no requests then.
@@ -97,6 +99,11 @@ export async function readUsage(reader: Reader, request: SumsRequest): Promise<S
     const group = Object.fromEntries(groups.map((name) => [name, row[name]]));
     return [{ ...group, bucket: Number(row['bucket']) - 1, counts }];
   });
+}
+
+/** The columns that are summed. */
+function countedOf({ counters = COUNTERS, took = false }: SumsRequest): string[] {
+  return [...new Set(['requests', ...counters, ...(took ? TOOK_COLUMNS : [])])];
 }
 
 /** Returns what the sums cover; undefined if they have nothing to say of this request. */
@@ -140,14 +147,14 @@ async function foldedPart(
   request: SumsRequest,
   { from, until, days }: Cover,
 ): Promise<Fragment[]> {
-  const { filters, groups, took = false } = request;
+  const { filters, groups } = request;
   const { organization_id } = filters;
   const ids = (
     await tx<{ id: number }[]>`
       select id from usage_series where ${seriesConditions({ tx }, request)}`
   ).map(({ id }) => id);
   if (ids.length === 0) return [];
-  const counted = took ? [...COUNTERS, ...TOOK_COLUMNS] : COUNTERS;
+  const counted = countedOf(request);
   const sums = tx.unsafe(counted.map((name) => `sum(${name}) as ${name}`).join(', '));
   const of = tx`series_id = any(${ids}::int4[])`;
   const byDay = (span: { from: number; until: number }) => tx`
@@ -176,13 +183,13 @@ async function foldedPart(
 const FILTERED = DIMENSIONS.filter((name) => name !== 'outcome');
 
 /** The scope of the series that answer a request. */
-function scopeOf({ filters, groups }: SumsRequest): 'organization' | 'key' | 'key_total' {
+function scopeOf({ filters, groups }: SumsRequest): 'organization' | 'total' | 'key' | 'key_total' {
   const { key_id, key_ids, outcomes } = filters;
-  if (key_id === undefined && key_ids === undefined && !groups.includes('key_id')) {
-    return 'organization';
-  }
+  const isOfKeys = key_id !== undefined || key_ids !== undefined || groups.includes('key_id');
   const isNamed = FILTERED.some((name) => filters[name] !== undefined) || outcomes !== undefined;
-  return isNamed || groups.some((name) => name !== 'key_id') ? 'key' : 'key_total';
+  const isBroken = isNamed || groups.some((name) => name !== 'key_id');
+  if (isOfKeys) return isBroken ? 'key' : 'key_total';
+  return isBroken ? 'organization' : 'total';
 }
 
 /** Which series answer a request. The organization is always among the conditions (P6). */
@@ -257,7 +264,7 @@ function rowsOf(
   request: SumsRequest,
   of: (table: EntryTable) => { where: Fragment; sign: Fragment },
 ): Fragment[] {
-  const { filters, groups, took = false } = request;
+  const { filters, groups } = request;
   const { model, model_vendor, access_channel, from: _, until: __, ...rest } = filters;
   return (['usage_line', 'call_record'] as const).map((table) => {
     const { where, sign } = of(table);
@@ -270,15 +277,16 @@ function rowsOf(
         ${outcomes ? tx`and outcome = any(${[...outcomes]}::text[])` : tx``}`,
     );
     const names = groups.map((name) => `${name}, `).join('');
-    const sums = COUNTERS.map((name) => `sum(sign * ${name}) as ${name}`);
-    const classes = TOOK_COLUMNS.map(
-      (name, at) => `sum(sign) filter (where took = ${at}) as ${name}`,
-    );
+    const sums = countedOf(request).map((name) => {
+      const took_class = TOOK_COLUMNS.indexOf(name);
+      if (took_class < 0) return `sum(sign * ${name}) as ${name}`;
+      return `sum(sign) filter (where took = ${took_class}) as ${name}`;
+    });
     const is = (name: 'model' | 'model_vendor' | 'access_channel', value: string | undefined) =>
       value === undefined ? tx`` : tx`and ${tx(name)} = ${value}`;
     return tx`
       select ${tx.unsafe(names)} bucket,
-        ${tx.unsafe([...sums, ...(took ? classes : [])].join(', '))}
+        ${tx.unsafe(sums.join(', '))}
       from (select entry.*, ${sign} as sign, ${bucketOf({ tx }, request, 'quarter')} as bucket
         from (${rows}) as entry where true ${is('model', model)}
           ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}

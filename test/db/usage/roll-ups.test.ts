@@ -273,6 +273,7 @@ test('while rows arrive, the folders of two replicas add each row to the sums on
     { scope: 'key', charged },
     { scope: 'key_total', charged },
     { scope: 'organization', charged },
+    { scope: 'total', charged },
   ]);
   expect(errors).toEqual([]);
 });

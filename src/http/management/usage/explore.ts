@@ -118,8 +118,8 @@ export function queryUsage(deps: UsageDeps): Handler {
     requireSums({ filters, as_of, groups, starts }, range);
     const metric: Metric = METRICS[query.metric];
     const request = { filters, as_of, groups, span, before, top };
-    const { rank, took } = metric;
-    const found = await explore(sql, { ...request, rank, took });
+    const { rank, counters, took } = metric;
+    const found = await explore(sql, { ...request, rank, counters, took });
     const answer: Static<typeof UsageQuerySchema> = {
       object: 'usage_query',
       metric: query.metric,

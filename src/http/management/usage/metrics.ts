@@ -1,4 +1,4 @@
-import { type Counts, percentile } from '../../../../db/usage/roll-ups/counters.ts';
+import { type Counter, type Counts, percentile } from '../../../../db/usage/roll-ups/counters.ts';
 import { usd } from '../../../json/usd.ts';
 
 /** A figure of usage. */
@@ -8,6 +8,8 @@ export interface Metric {
   readonly value: (counts: Counts) => number | null;
   /** What sorts series. A share or a time of few requests says little, so these sort by requests. */
   readonly rank: (counts: Counts) => number;
+  /** The sums that the figure is made of. */
+  readonly counters: readonly Counter[];
   /** True if the classes of durations are needed. */
   readonly took: boolean;
 }
@@ -17,6 +19,7 @@ const money = (name: 'charged_nano_usd' | 'list_nano_usd'): Metric => ({
   unit: 'USD',
   value: (counts) => usd(counts[name]),
   rank: (counts) => counts[name],
+  counters: [name],
   took: false,
 });
 const tokens = (
@@ -31,12 +34,14 @@ const tokens = (
   unit: 'tokens',
   value: (counts) => counts[name],
   rank: (counts) => counts[name],
+  counters: [name],
   took: false,
 });
 const latency = (share: number): Metric => ({
   unit: 'ms',
   value: (counts) => rounded(percentile(counts, share)),
   rank: requests,
+  counters: [],
   took: true,
 });
 
@@ -44,12 +49,13 @@ const latency = (share: number): Metric => ({
 export const METRICS = {
   cost: money('charged_nano_usd'),
   list_price: money('list_nano_usd'),
-  requests: { unit: 'requests', value: requests, rank: requests, took: false },
+  requests: { unit: 'requests', value: requests, rank: requests, counters: [], took: false },
   error_rate: {
     unit: 'share',
     value: (counts) =>
       counts.requests === 0 ? null : (counts.requests - counts.succeeded) / counts.requests,
     rank: requests,
+    counters: ['succeeded'],
     took: false,
   },
   input_tokens: tokens('input_tokens'),
@@ -65,6 +71,7 @@ export const METRICS = {
     value: (counts) =>
       rounded(counts.first_tokens === 0 ? undefined : counts.first_token_ms / counts.first_tokens),
     rank: requests,
+    counters: ['first_tokens', 'first_token_ms'],
     took: false,
   },
 } as const satisfies Record<string, Metric>;

@@ -56,6 +56,9 @@ export interface CallCursor {
   readonly id: string;
 }
 
+/** The outcomes of usage lines. All others are those of records. */
+const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['completed', 'partial']);
+
 /**
  * Lists calls, the newest first, as they were in one committed state. A call that created a task is
  * listed once: as a charge if the task was charged, otherwise as the call that created it.
@@ -72,9 +75,11 @@ export function listCalls(
       : sql`and (${sql(`${alias}.at`)}, ${sql(`${alias}.id`)}) < (${after.at}, ${after.id}::uuid)`;
   const { outcomes, error_code, fault } = filters;
   const isOutcome = outcomes ? sql`and outcome = any(${outcomes as string[]})` : sql``;
+  // Otherwise all lines would be read to find none.
+  const isOfCharges = outcomes?.some((outcome) => CHARGED_OUTCOMES.has(outcome)) ?? true;
   const charged = sql`
     select ${chargedColumns(sql)} from usage_line
-    where ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
+    where ${isOfCharges ? sql`true` : sql`false`} and ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
       ${isOutcome} ${place('usage_line')}
       ${error_code === undefined ? sql`` : sql`and detail ->> 'error_code' = ${error_code}`}
       ${fault === undefined ? sql`` : sql`and detail ->> 'fault' = ${fault}`}

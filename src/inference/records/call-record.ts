@@ -144,8 +144,9 @@ export class CallRecord {
 
   /** Ends the call. Only the first end has an effect. */
   end(outcome = this.outcome): void {
+    if (this.ended_ms !== undefined) return;
     this.outcome = outcome;
-    if (this.ended_ms === undefined) this.ended_ms = performance.now();
+    this.ended_ms = performance.now();
     this.held_nano_usd = 0;
     this.onEnded(this);
   }
@@ -188,14 +189,15 @@ export class CallRecord {
 
   /** Notes the client's `metadata`. Anthropic's names the end user in `user_id`. */
   private tag(metadata: object): void {
-    const tags: Record<string, string> = {};
+    const tags: [name: string, value: string][] = [];
     for (const [name, value] of Object.entries(metadata).slice(0, MAX_TAGS)) {
       if (typeof value !== 'string') continue;
       const text = storable(value, MAX_TAG_CHARS);
       if (name === 'user_id') this.end_user ??= text;
-      else tags[storable(name, MAX_TAG_CHARS)] = text;
+      else tags.push([storable(name, MAX_TAG_CHARS), text]);
     }
-    if (Object.keys(tags).length > 0) this.tags = tags;
+    // `fromEntries` also keeps a tag that is named `__proto__`.
+    if (tags.length > 0) this.tags = Object.fromEntries(tags);
   }
 
   private latestAttempt(): Attempt {

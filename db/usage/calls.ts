@@ -47,7 +47,7 @@ export interface CallRow {
 export interface CallFilters extends UsageFilters {
   readonly outcomes?: readonly string[] | undefined;
   readonly error_code?: string | undefined;
-  readonly fault?: string | undefined;
+  readonly faults?: readonly string[] | undefined;
 }
 
 /** The place after which a page begins: the date and id of the last call of the page before. */
@@ -73,7 +73,8 @@ export function listCalls(
     after === undefined
       ? sql``
       : sql`and (${sql(`${alias}.at`)}, ${sql(`${alias}.id`)}) < (${after.at}, ${after.id}::uuid)`;
-  const { outcomes, error_code, fault } = filters;
+  const { outcomes, error_code, faults } = filters;
+  const named = faults && sql`any(${[...faults]}::text[])`;
   const isOutcome = outcomes ? sql`and outcome = any(${outcomes as string[]})` : sql``;
   // Otherwise all lines would be read to find none.
   const isOfCharges = outcomes?.some((outcome) => CHARGED_OUTCOMES.has(outcome)) ?? true;
@@ -82,14 +83,14 @@ export function listCalls(
     where ${isOfCharges ? sql`true` : sql`false`} and ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
       ${isOutcome} ${place('usage_line')}
       ${error_code === undefined ? sql`` : sql`and detail ->> 'error_code' = ${error_code}`}
-      ${fault === undefined ? sql`` : sql`and detail ->> 'fault' = ${fault}`}
+      ${named === undefined ? sql`` : sql`and detail ->> 'fault' = ${named}`}
     order by usage_line.at desc, usage_line.id desc limit ${limit}`;
   const free = sql`
     select ${freeColumns(sql)} from call_record
     where ${conditions(sql, { ...filters, access_channel: undefined }, 'call_record')}
       and ${isIn(sql, as_of, 'call_record')} ${isOutcome} ${place('call_record')}
       ${error_code === undefined ? sql`` : sql`and error_code = ${error_code}`}
-      ${fault === undefined ? sql`` : sql`and fault = ${fault}`}
+      ${named === undefined ? sql`` : sql`and fault = ${named}`}
       and not exists (select from task join usage_line on usage_line.id = task.billing_id
         where task.id = call_record.task_id and ${isIn(sql, as_of, 'usage_line')})
     order by call_record.at desc, call_record.id desc limit ${limit}`;

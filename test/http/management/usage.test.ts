@@ -83,6 +83,8 @@ beforeAll(async () => {
   await call('refused', '/v1/chat/completions', { ...chat('Hello'), temperature: 9 });
   await call('unknown', '/v1/chat/completions', { ...chat('Hello'), model: 'gpt-4o-mni' });
   await call('failed', '/v1/chat/completions', chat('Hello [[sim status=500]]'));
+  const denied = { ...message, ...chat('Hi [[sim status=401]]'), model: message.model };
+  await call('account', '/v1/messages', denied, { 'anthropic-version': '2023-06-01' });
   await call('task', '/v1/images/generations', {
     ...{ model: 'gpt-image-1', prompt: 'A lighthouse [[sim task_ms=60000 latency_ms=30000]]' },
     async: true,
@@ -121,7 +123,8 @@ describe('GET /v1/management/api-keys/{keyId}/usage', () => {
   test('200: calls that cost nothing are no lines', async () => {
     const { data } = await usage();
     const ids = data.map(({ request_id }) => request_id);
-    for (const name of ['refused', 'unknown', 'failed']) expect(ids).not.toContain(made[name]);
+    for (const name of ['refused', 'unknown', 'failed', 'account'])
+      expect(ids).not.toContain(made[name]);
   });
 
   test('200: the sum of the lines is the sum of each breakdown and used_amount', async () => {
@@ -256,6 +259,7 @@ describe('GET /v1/management/requests', () => {
     ['refused', { outcome: 'refused', status: 400, fault: 'caller' }],
     ['unknown', { outcome: 'refused', error_code: 'model_not_found', logical_model: 'gpt-4o-mni' }],
     ['failed', { outcome: 'failed', status: 502, fault: 'provider', error_code: 'upstream_error' }],
+    ['account', { outcome: 'failed', fault: 'provider' }],
     ['task', { outcome: 'accepted', status: 200, scene: 'image' }],
   ])('200: the record of the %s call', async (name, expected) => {
     expect(await find(name)).toMatchObject(expected);
@@ -288,10 +292,12 @@ describe('GET /v1/management/requests', () => {
   test('200: filters by outcome, fault and code', async () => {
     const list = (query: string) => get<{ data: Call[] }>(`/requests?${query}`);
     const ids = ({ data }: { data: Call[] }) => data.map(({ request_id }) => request_id);
-    await find('failed');
-    expect(ids(await list('outcome=failed'))).toEqual([made['failed'] ?? '']);
+    await find('account');
+    const failed = [made['account'] ?? '', made['failed'] ?? ''];
+    expect(ids(await list('outcome=failed'))).toEqual(failed);
     expect(ids(await list('errorCode=model_not_found'))).toEqual([made['unknown'] ?? '']);
-    expect(ids(await list('fault=provider'))).toEqual([made['failed'] ?? '']);
+    // A fault of the platform's account is shown as the provider's.
+    expect(ids(await list('fault=provider'))).toEqual(failed);
     expect(ids(await list(`api_key_id=${key_id}&outcome=refused`)).sort()).toEqual(
       [made['refused'] ?? '', made['unknown'] ?? ''].sort(),
     );

@@ -55,7 +55,8 @@ export function listRequests(deps: UsageDeps): Handler {
       key_id: query.api_key_id,
       outcomes: outcome === undefined ? undefined : [outcome],
       error_code: query.errorCode,
-      fault,
+      // An owner sees a fault of the platform's account as the provider's (`callView`).
+      faults: fault === 'provider' ? ['provider', 'account'] : fault ? [fault] : undefined,
     };
     const limit = limitOf(query.limit);
     const sql = deps.usage();

@@ -111,29 +111,32 @@ export const DIALECTS = {
 export type DialectName = keyof typeof DIALECTS;
 export const DIALECT_NAMES = Object.keys(DIALECTS) as DialectName[];
 
-/** The names of the dialects by address, because each call needs its dialect. */
-const found = new Map<string, DialectName>();
+/**
+ * The names of the dialects by address, because each call needs its dialect; null for an unknown
+ * host.
+ */
+const found = new Map<string, DialectName | null>();
 /** Above this number, the names are looked up again. No configuration has so many addresses. */
 const MAX_FOUND = 1_000;
 
 /** Returns the name of the dialect that the host of an address speaks; `openai` if it is unknown. */
 export function dialectOfAddress(base_url: string): DialectName {
-  let name = found.get(base_url);
-  if (name === undefined) {
-    name = lookUp(base_url);
-    if (found.size >= MAX_FOUND) found.clear();
-    found.set(base_url, name);
-  }
-  return name;
+  return knownDialect(base_url) ?? 'openai';
 }
 
 /** True if the host of an address is a vendor's of the table. */
 export function isKnownHost(base_url: string): boolean {
-  return byHost(base_url) !== undefined;
+  return knownDialect(base_url) !== null;
 }
 
-function lookUp(base_url: string): DialectName {
-  return byHost(base_url) ?? 'openai';
+function knownDialect(base_url: string): DialectName | null {
+  let name = found.get(base_url);
+  if (name === undefined) {
+    name = byHost(base_url) ?? null;
+    if (found.size >= MAX_FOUND) found.clear();
+    found.set(base_url, name);
+  }
+  return name;
 }
 
 function byHost(base_url: string): DialectName | undefined {

@@ -4,6 +4,7 @@ import type { DirectCall } from '../inference/direct/direct.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { AnswerRecorder } from '../inference/repeats/recorder.ts';
 import { resolveDirectModel } from '../inference/requests/resolve-model.ts';
+import type { ClientProtocol } from '../protocols/names.ts';
 import { readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
@@ -34,8 +35,8 @@ export interface DirectRoute<Body> {
   readonly path: string;
   readonly operation: DirectModel['operation'];
   readonly max_body_bytes: number;
-  /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
-  readonly isNative?: boolean;
+  /** The protocol of the route; default: `openai`. */
+  readonly protocol?: ClientProtocol;
   /** The error format of the route; default: `openai`. */
   readonly family?: ErrorFamily;
   /** Returns the valid body. Throws WeirError that names the wrong parameter. */
@@ -54,14 +55,10 @@ export function directRoute<Body extends { readonly model?: string }>(
   deps: InferenceRouteDeps,
   route: DirectRoute<Body>,
 ): Handler {
-  const { path, operation, max_body_bytes, isNative = false, family = 'openai' } = route;
+  const { path, operation, max_body_bytes, protocol, family = 'openai' } = route;
   return async (context) => {
     const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.authentication.requireKey(
-      context,
-      isNative,
-      isNative ? 'gemini' : 'openai',
-    );
+    const key = await deps.authentication.requireKey(context, protocol);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const counted = bytes.of(key.id);

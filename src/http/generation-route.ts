@@ -4,6 +4,7 @@ import type { GenerationInput, GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
+import type { ClientProtocol } from '../protocols/names.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
 import type { PartialImage } from '../upstreams/generation/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
@@ -20,8 +21,8 @@ export interface GenerationRoute {
   readonly scene: GenerationScene;
   readonly path: string;
   readonly max_body_bytes: number;
-  /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
-  readonly isNative?: boolean;
+  /** The protocol of the route; default: `openai`. */
+  readonly protocol?: ClientProtocol;
   /**
    * Reads the body of a route that also accepts forms, or that has extra rules. If missing, the
    * body is read as JSON of at most `max_body_bytes`. Throws WeirError, or the signal's reason.
@@ -80,9 +81,7 @@ export interface StreamContext extends Pick<InlineContext, 'ports' | 'bytes'> {
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async (context) => {
     const { request, uuid, request_id, server } = context;
-    const { isNative = false } = route;
-    const protocol = isNative ? 'gemini' : 'openai';
-    const key = await deps.authentication.requireKey(context, isNative, protocol);
+    const key = await deps.authentication.requireKey(context, route.protocol);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const idempotency_key = readIdempotencyKey(request);

@@ -42,8 +42,6 @@ export interface InferenceRoute<Schema extends TSchema> {
   path: string;
   /** The error format of the route; default: `openai`. */
   family?: ErrorFamily;
-  /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
-  isNative: boolean;
   validate: Validator<Schema>;
   /** Checks rules that a schema cannot express, before validation. Throws WeirError. */
   precheck?: (context: RequestContext, body: Record<string, unknown>) => void;
@@ -70,7 +68,7 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const found = deps.authentication.requireKey(context, route.isNative, route.protocol);
+    const found = deps.authentication.requireKey(context, route.protocol);
     // Each `await` costs a turn of the microtask queue, and nearly all keys are in memory.
     const key = found instanceof Promise ? await found : found;
     await deps.rateLimit.consume(key, context);

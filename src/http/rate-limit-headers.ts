@@ -20,8 +20,6 @@ export function showTighter(shown: ShownRateLimit, state: RateLimitState): void 
 }
 
 const S_PER_MINUTE = 60;
-/** Durations below a minute. Each response has one, and making its text each time is slower. */
-const SECONDS: string[] = [];
 
 /**
  * Adds Weir's own limit to a response, in the headers that programs read to pace themselves: those of
@@ -48,10 +46,7 @@ export function addRateLimit(headers: Headers, state: RateLimitState, family: Er
  */
 export function openaiDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
-  if (seconds < S_PER_MINUTE) {
-    SECONDS[seconds] ??= `${seconds}s`;
-    return SECONDS[seconds];
-  }
+  if (seconds < S_PER_MINUTE) return `${seconds}s`;
   return `${Math.floor(seconds / S_PER_MINUTE)}m${seconds % S_PER_MINUTE}s`;
 }
 

@@ -23,7 +23,7 @@ const MIN_BYTES_PER_S = 750;
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async (context) => {
     const { request, uuid, server, bytes } = context;
-    const key = await deps.authentication.requireKey(context, false);
+    const key = await deps.authentication.requireKey(context);
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     server?.timeout(request, 0);

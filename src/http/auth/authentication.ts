@@ -29,16 +29,14 @@ export class Authentication {
   constructor(private readonly parts: AuthenticationParts) {}
 
   /**
-   * Returns the API key of an inference request. If `isNative` is true, the key may also be in the
-   * header of Anthropic's or Google's SDK. `protocol` is on record. Returns a promise only if the key
-   * must be read from the database.
+   * Returns the API key of a request. `protocol`, that of the route, decides which headers may have the
+   * key, and is on record. Returns a promise only if the key must be read from the database.
    */
   requireKey(
     context: RequestContext,
-    isNative: boolean,
     protocol: ClientProtocol = 'openai',
   ): KeyRecord | Promise<KeyRecord> {
-    const found = this.findKey(context, isNative);
+    const found = this.findKey(context, protocol);
     // Only a POST can cost money or be refused by a cap. Polls are not calls.
     if (!this.parts.records || context.request.method !== 'POST') return found;
     if (found instanceof Promise) return found.then((key) => this.begin(context, protocol, key));
@@ -56,9 +54,12 @@ export class Authentication {
     return key;
   }
 
-  private findKey(context: RequestContext, isNative: boolean): KeyRecord | Promise<KeyRecord> {
+  private findKey(
+    context: RequestContext,
+    protocol: ClientProtocol,
+  ): KeyRecord | Promise<KeyRecord> {
     const { keys } = this.parts;
-    const secret = readApiKey(context.request, isNative);
+    const secret = readApiKey(context.request, protocol);
     if (!secret) return keys.authenticate(secret);
     return (
       keys.findKnownKey(secret) ??

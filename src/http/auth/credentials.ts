@@ -1,3 +1,5 @@
+import type { ClientProtocol } from '../../protocols/names.ts';
+
 /**
  * Returns the token of `Authorization: Bearer`; null if the header is missing or has another
  * scheme.
@@ -9,11 +11,12 @@ export function readBearerToken({ headers }: Request): string | null {
 
 /**
  * Returns the API key of an inference request; null if the request has none. The key is the Bearer
- * token. If `isNative` is true, the key may also be in the header that Anthropic's or Google's SDK
- * sends (spec: Authentication).
+ * token. On routes of Anthropic's and Google's protocols, the key may also be in the header that their
+ * SDKs send (spec: Authentication).
  */
-export function readApiKey(request: Request, isNative: boolean): string | null {
+export function readApiKey(request: Request, protocol: ClientProtocol): string | null {
   const { headers } = request;
+  const isNative = protocol === 'anthropic' || protocol === 'gemini';
   return (
     readBearerToken(request) ??
     (isNative ? (headers.get('x-api-key') ?? headers.get('x-goog-api-key')) : null)

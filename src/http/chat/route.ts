@@ -8,7 +8,6 @@ export function chatCompletions(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'openai',
     path: '/v1/chat/completions',
-    isNative: false,
     validate: validator(ChatRequestSchema),
   });
 }

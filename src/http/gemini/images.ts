@@ -37,7 +37,7 @@ export function geminiImages(
   stream: boolean,
 ): Handler {
   const handle = generationRoute(deps, {
-    ...{ scene: 'image', path: '/v1beta/models', isNative: true },
+    ...{ scene: 'image', path: '/v1beta/models', protocol: 'gemini' },
     max_body_bytes: MAX_INFERENCE_BODY_BYTES,
     async read(request, counted, signal) {
       const max_bytes = MAX_INFERENCE_BODY_BYTES;

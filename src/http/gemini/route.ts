@@ -40,7 +40,6 @@ export function geminiModels(deps: GenerationRouteDeps): Handler {
       protocol: 'gemini',
       path: '/v1beta/models',
       family: 'gemini',
-      isNative: true,
       validate: (value) => validate(value),
       prepare: async (context, body, _key, text) => ({
         body: { ...body, model: parsePath(context).model, stream },
@@ -95,7 +94,7 @@ function parsePath({ params }: RequestContext): { model: string; method: string 
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
-    const key = await deps.authentication.requireKey(context, true, 'gemini');
+    const key = await deps.authentication.requireKey(context, 'gemini');
     await deps.rateLimit.consume(key, context);
     const { text, value } = await readJsonObject(
       request,

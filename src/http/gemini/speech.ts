@@ -42,7 +42,7 @@ export function geminiSpeech(
   // This handler serves one request.
   let own_config: ReadonlyJsonObject | undefined;
   const handle = directRoute(deps, {
-    ...{ path: '/v1beta/models', operation: 'tts', isNative: true, family: 'gemini' },
+    ...{ path: '/v1beta/models', operation: 'tts', protocol: 'gemini', family: 'gemini' },
     ...{ max_body_bytes: MAX_INFERENCE_BODY_BYTES, isTranslated: true },
     readBody(sent) {
       const { text, config } = readSpeech(sent, model);

@@ -15,7 +15,7 @@ import { requireVersion } from './route.ts';
 export function countMessageTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
-    const key = await deps.authentication.requireKey(context, true, 'anthropic');
+    const key = await deps.authentication.requireKey(context, 'anthropic');
     await deps.rateLimit.consume(key, context);
     const { text, value } = await readJsonObject(
       request,

@@ -14,7 +14,6 @@ export function messages(deps: InferenceRouteDeps): Handler {
     protocol: 'anthropic',
     path: '/v1/messages',
     family: 'native',
-    isNative: true,
     validate: validateMessages,
     precheck,
     headers: nativeHeaders,

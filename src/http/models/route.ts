@@ -22,7 +22,7 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
  */
 export function listModels(deps: ModelRouteDeps): Handler {
   return async (context) => {
-    const key = await deps.authentication.requireKey(context, true);
+    const key = await deps.authentication.requireKey(context, 'gemini');
     await deps.rateLimit.consume(key, context);
     const query = new URL(context.request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
@@ -80,7 +80,7 @@ function oneOf<Value extends string>(
 /** `GET /v1/models/{model}`, and `GET /v1beta/models/{model}`. Ids may contain slashes. */
 export function getModel(deps: ModelRouteDeps): Handler {
   return async (context) => {
-    const key = await deps.authentication.requireKey(context, true);
+    const key = await deps.authentication.requireKey(context, 'gemini');
     await deps.rateLimit.consume(key, context);
     const name = decodePath(context.params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();

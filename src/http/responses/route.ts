@@ -34,7 +34,6 @@ export function createResponse(deps: ResponsesDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'responses',
     path: '/v1/responses',
-    isNative: false,
     validate: validator(ResponsesRequestSchema),
     prepare: (_, body, { organization_id }, text) =>
       withPreviousItems(deps.responses(), exactBody(body, text), text, organization_id),
@@ -155,7 +154,7 @@ async function requireResponse(
 }
 
 async function admit(deps: ResponsesDeps, context: RequestContext) {
-  const key = await deps.authentication.requireKey(context, false, 'responses');
+  const key = await deps.authentication.requireKey(context, 'responses');
   await deps.rateLimit.consume(key, context);
   return key;
 }

@@ -19,7 +19,7 @@ const EVENT_ID = /^[1-9]\d{0,14}$/;
 export function getTaskEvents(deps: GenerationRouteDeps): Handler {
   return async (context) => {
     const { request, params, server } = context;
-    const key = await deps.authentication.requireKey(context, false);
+    const key = await deps.authentication.requireKey(context);
     await deps.rateLimit.consume(key, context);
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);
@@ -37,7 +37,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
     const stream = new TaskEventStream(watch, {
       view,
       link,
-      requireKey: () => deps.authentication.requireKey(context, false),
+      requireKey: () => deps.authentication.requireKey(context),
       keepOpen: () => server?.timeout(request, STALLED_AFTER_S),
     });
     return new Response(stream.body(), { headers: EVENT_STREAM_HEADERS });

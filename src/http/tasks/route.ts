@@ -20,7 +20,7 @@ export function getTask(
 ): Handler {
   return async (context) => {
     const { request, params } = context;
-    const key = await deps.authentication.requireKey(context, false);
+    const key = await deps.authentication.requireKey(context);
     await deps.rateLimit.consume(key, context);
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);

@@ -28,7 +28,7 @@ const STATES: Readonly<Record<TaskView['status'], string>> = {
 export function getXaiVideo(deps: GenerationRouteDeps): Handler {
   return async (context) => {
     const { request, params } = context;
-    const key = await deps.authentication.requireKey(context, false);
+    const key = await deps.authentication.requireKey(context);
     await deps.rateLimit.consume(key, context);
     const id = params['id'] ?? '';
     const ports = deps.generation();

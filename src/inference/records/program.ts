@@ -6,14 +6,6 @@ const MAX_PROGRAM_CHARS = 60;
  */
 export function programOf(user_agent: string | null): string {
   if (user_agent === null) return '';
-  if (user_agent !== latest.user_agent) latest = { user_agent, program: shorten(user_agent) };
-  return latest.program;
-}
-
-/** The latest `User-Agent`. In most cases the next call has the same. */
-let latest = { user_agent: '', program: '' };
-
-function shorten(user_agent: string): string {
   const comment = user_agent.indexOf(' (');
   const start = comment < 0 ? user_agent : user_agent.slice(0, comment);
   return start.slice(0, MAX_PROGRAM_CHARS).replace(/[^\x20-\x7e]/g, '?');

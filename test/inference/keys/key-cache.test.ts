@@ -103,9 +103,9 @@ describe('the key cache', () => {
     };
     const keys = new KeyCache(counting.orm, Date.now);
     await Promise.all(
-      Array.from({ length: 50 }, () => keys.authenticate(readApiKey(request, false))),
+      Array.from({ length: 50 }, () => keys.authenticate(readApiKey(request, 'openai'))),
     );
-    await keys.authenticate(readApiKey(request, false));
+    await keys.authenticate(readApiKey(request, 'openai'));
     expect(queries).toBe(1);
     await counting.close();
   });
@@ -116,7 +116,7 @@ describe('the key cache', () => {
     const blocker = await database.sql.reserve();
     await blocker`begin`;
     await blocker`lock table api_key in access exclusive mode`;
-    const before_change = keys.authenticate(readApiKey(request, false));
+    const before_change = keys.authenticate(readApiKey(request, 'openai'));
     await until('the lookup waits for the table', async () => {
       const [row] = await database.sql`
         select count(*)::int as waiting from pg_locks join pg_class on pg_class.oid = relation
@@ -128,7 +128,7 @@ describe('the key cache', () => {
     expect((await before_change).status).toBe('active');
     await blocker`update api_key set status = 'suspended' where id = ${id}`;
     blocker.release();
-    await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
+    await expect(keys.authenticate(readApiKey(request, 'openai'))).rejects.toMatchObject({
       id: 'access_denied',
     });
   });
@@ -136,7 +136,7 @@ describe('the key cache', () => {
   test('returns the current record of a changed key', async () => {
     const { id, request } = await addKey();
     const keys = new KeyCache(pool.orm, Date.now);
-    await keys.authenticate(readApiKey(request, false));
+    await keys.authenticate(readApiKey(request, 'openai'));
     await database.sql`update api_key set status = 'revoked' where id = ${id}`;
     expect((await keys.onKeyChanged(id))?.status).toBe('revoked');
     expect(await keys.onKeyChanged('key_none')).toBeUndefined();
@@ -145,11 +145,11 @@ describe('the key cache', () => {
   test('reads every key again after announcements may have been lost', async () => {
     const { id, request } = await addKey();
     const keys = new KeyCache(pool.orm, Date.now);
-    await keys.authenticate(readApiKey(request, false));
+    await keys.authenticate(readApiKey(request, 'openai'));
     await database.sql`update api_key set status = 'revoked' where id = ${id}`;
-    expect((await keys.authenticate(readApiKey(request, false))).status).toBe('active');
+    expect((await keys.authenticate(readApiKey(request, 'openai'))).status).toBe('active');
     keys.invalidateAll();
-    await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
+    await expect(keys.authenticate(readApiKey(request, 'openai'))).rejects.toMatchObject({
       id: 'expired_api_key',
     });
   });

@@ -121,7 +121,7 @@ export class BatchRoutes {
   }
 
   private async admit(context: RequestContext): Promise<Caller> {
-    const key = await this.deps.authentication.requireKey(context, true, 'anthropic');
+    const key = await this.deps.authentication.requireKey(context, 'anthropic');
     await this.deps.rateLimit.consume(key, context);
     requireVersion(context);
     return key;

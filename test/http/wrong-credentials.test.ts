@@ -279,6 +279,29 @@ const statusOf = (counts: WrongCredentials, address: string) =>
     throw error;
   });
 
+describe('the lookups of an address', () => {
+  test('are never more than may still be wrong, whatever the number that waits', async () => {
+    const counts = new WrongCredentials({ limit: LIMIT });
+    const ends: (() => void)[] = [];
+    let most = 0;
+    let running = 0;
+    const checks = Array.from({ length: 4 * LIMIT }, (_, number) =>
+      counts.check('address', String(number), async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        running -= 1;
+      }),
+    );
+    for (let ended = 0; ended < checks.length; ended += 1) {
+      await until('a lookup runs', () => ends.length > 0);
+      ends.shift()?.();
+    }
+    await Promise.all(checks);
+    expect(most).toBe(LIMIT);
+  });
+});
+
 describe('the table of addresses', () => {
   test('has a bound: the oldest address leaves, and an address that is in use stays', async () => {
     const counts = new WrongCredentials({ limit: 1 });

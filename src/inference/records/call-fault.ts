@@ -1,10 +1,11 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
+import { ClientDeadlineError } from '../client-deadline.ts';
 
 /**
  * Whose fault it is that a call has no complete answer:
  *
- * - `caller`: the request is wrong, or the client left.
+ * - `caller`: the request is wrong, the client left, or the client's own deadline passed.
  * - `cap`: a limit of the key or the organization, of money or of requests.
  * - `weir`: Weir itself, e.g. its database was away.
  * - `account`: the operator's key or account at the provider.
@@ -18,6 +19,7 @@ const WEIR = ['internal_error', 'service_unavailable'];
 /** Returns whose fault an error is. An error that is no WeirError is a defect of Weir. */
 export function callFault(error: unknown): CallFault {
   if (!(error instanceof WeirError)) return 'weir';
+  if (error instanceof ClientDeadlineError) return 'caller';
   const failures = failuresOf(error.cause);
   if (failures.length > 0) {
     return failures.every(({ fault }) => fault === 'account') ? 'account' : 'provider';

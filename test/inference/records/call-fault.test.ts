@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ERRORS, type ErrorId } from '../../../src/errors/registry.ts';
 import { WeirError } from '../../../src/errors/weir-error.ts';
+import { ClientDeadlineError } from '../../../src/inference/client-deadline.ts';
 import { type CallFault, callFault } from '../../../src/inference/records/call-fault.ts';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
 
@@ -26,6 +27,11 @@ test('what is no WeirError is a defect of Weir', () => {
   for (const error of [new TypeError('x'), undefined, 'text', ofProvider()]) {
     expect(callFault(error)).toBe('weir');
   }
+});
+
+test("the client's own deadline is the caller's, and a timeout of the provider is not", () => {
+  expect(callFault(new ClientDeadlineError('Too late.', 'Wait longer.'))).toBe('caller');
+  expect(callFault(errorOf('timeout_error'))).toBe('provider');
 });
 
 describe('an error after failed attempts', () => {

@@ -77,13 +77,20 @@ export async function listBatches(
 /** Inserts a batch before its items. The batch stays hidden until `openBatch`. */
 export async function insertBatch(
   sql: Sql | TransactionSql,
-  batch: { id: string; organization_id: string; key_id: string; headers: object },
+  batch: {
+    id: string;
+    organization_id: string;
+    key_id: string;
+    headers: object;
+    /** The program of the client. */
+    program: string;
+  },
 ): Promise<void> {
   await sql`
-    insert into message_batch (id, organization_id, key_id, headers, charged_nano_usd, created_at,
-      expires_at)
+    insert into message_batch (id, organization_id, key_id, headers, program, charged_nano_usd,
+      created_at, expires_at)
     values (${batch.id}, ${batch.organization_id}, ${batch.key_id},
-      ${sql.json(batch.headers as never)}, 0, weir_now(),
+      ${sql.json(batch.headers as never)}, ${batch.program}, 0, weir_now(),
       weir_now() + ${BATCH_LIFE_HOURS} * interval '1 hour')`;
 }
 

@@ -33,6 +33,8 @@ export interface BatchWork {
   readonly organization_id: string;
   readonly key_id: string;
   readonly headers: Record<string, string>;
+  /** The program of the client that created the batch. */
+  readonly program: string;
   /** False if the batch was canceled or has expired. If false, no further item is started. */
   readonly open: boolean;
 }
@@ -40,7 +42,7 @@ export interface BatchWork {
 /** Finds a batch for its worker. */
 export async function findBatchWork(sql: Sql, batch_id: string): Promise<BatchWork | undefined> {
   const [row] = await sql<BatchWork[]>`
-    select organization_id, key_id, headers,
+    select organization_id, key_id, headers, program,
       status = 'in_progress' and expires_at > weir_now() as open
     from message_batch where id = ${batch_id}`;
   return row;

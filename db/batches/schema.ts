@@ -31,6 +31,8 @@ export const messageBatch = pgTable(
       .default('received'),
     /** Request headers for the call of each item. */
     headers: jsonb('headers').notNull(),
+    /** The program of the client that created the batch. The record of each item names it. */
+    program: text('program').notNull().default(''),
     total: integer('total').notNull().default(0),
     /** How many items have each result; null until the batch has ended. */
     counts: jsonb('counts'),

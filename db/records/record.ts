@@ -10,6 +10,18 @@ export interface RecordedAttempt {
   readonly fault: string | null;
 }
 
+/**
+ * What a task keeps of its create call and its attempts. The replica that ends the task writes them
+ * into the record of the task.
+ */
+export interface TaskFacts
+  extends Pick<CallFacts, 'protocol' | 'program' | 'authenticated_us' | 'reserved_us'>,
+    Pick<CallDetail, 'end_user' | 'tags' | 'stream'> {
+  readonly vendor: string;
+  /** The latest one is the last. Only the first ones are kept of a task that had many. */
+  readonly attempts: readonly RecordedAttempt[];
+}
+
 /** Facts that few calls have. A member is missing if the call lacks it. */
 export interface CallDetail {
   /** Present if a call had another attempt than one that succeeded. */
@@ -28,8 +40,10 @@ export interface CallDetail {
   readonly fault?: string;
   /** True if the client asked for a stream. */
   readonly stream?: true;
-  /** The message batch whose item the call is. */
+  /** The message batch whose item the call is, or that the call created. */
   readonly batch_id?: string;
+  /** The task whose charge the line is. */
+  readonly task_id?: string;
 }
 
 /** What a row says of its call beside its money. Offsets count from the arrival of the request. */

@@ -1,5 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { addTaskOutcomes } from '../health/outcomes.ts';
+import { beganAttempt, endedAttempt } from './attempts.ts';
+import { insertTaskRecords, type TaskEnd } from './record.ts';
 import type { TaskStatus } from './rows.ts';
 
 /**
@@ -9,7 +11,8 @@ import type { TaskStatus } from './rows.ts';
  */
 export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
-    update task set channel_id = ${channel_id}, submitted_at = weir_now(), attempts = attempts + 1
+    update task set channel_id = ${channel_id}, submitted_at = weir_now(), attempts = attempts + 1,
+      record = ${beganAttempt(sql, channel_id)}
     where id = ${id} and submitted_at is null and cancel_requested_at is null
       and status in ('pending', 'processing') returning 1`;
   return rows.length === 1;
@@ -30,9 +33,19 @@ export async function recordCancelRequest(
       and status in ('pending', 'processing')`;
 }
 
-/** Records that the upstream did not accept the submission, so another submission may be sent. */
-export async function clearSubmission(tx: TransactionSql, id: string): Promise<void> {
-  await tx`update task set submitted_at = null where id = ${id}`;
+/**
+ * Records that the upstream did not accept the submission, so another submission may be sent.
+ * `failure` is the class of the failure, and `fault` says whose it is.
+ */
+export async function clearSubmission(
+  tx: TransactionSql,
+  id: string,
+  ended: { readonly failure: string; readonly fault: string },
+): Promise<void> {
+  await tx`
+    update task set submitted_at = null,
+      record = ${endedAttempt(tx, { failure: tx`${ended.failure}`, fault: tx`${ended.fault}` })}
+    where id = ${id}`;
 }
 
 /**
@@ -77,7 +90,10 @@ export async function endMissingJob(sql: Sql, id: string): Promise<void> {
  * bytes in Weir's storage.
  */
 export async function storeProduced(sql: Sql, id: string, produced: object): Promise<void> {
-  await sql`update task set produced = ${JSON.stringify(produced)}::text::jsonb where id = ${id}`;
+  await sql`
+    update task set produced = ${JSON.stringify(produced)}::text::jsonb,
+      record = ${endedAttempt(sql, { failure: sql`null`, fault: sql`null` })}
+    where id = ${id}`;
 }
 
 /** Stores the names of the result files. A client sees the results once the task is completed. */
@@ -102,11 +118,14 @@ export interface TaskProjection {
   /** The message to write if `storeError` stored none. */
   error_message: string | null;
   billing_id: string | null;
+  /** How the record of the call ends, if the task failed. */
+  end: TaskEnd | null;
 }
 
 /**
  * Writes the public columns of tasks. An ended task never changes (P11). If a task ends here, its
- * outcome is counted for the ranking, and only once.
+ * outcome is counted for the ranking, and only once. A failed task gets the record of its call; a
+ * completed task has a usage line.
  */
 export async function projectTasks(
   tx: TransactionSql,
@@ -120,9 +139,13 @@ export async function projectTasks(
         when input.error_code = 'request_cancelled' then input.error_message
         else coalesce(task.error_message, input.error_message) end,
       ended_at = case when input.status in ('completed', 'failed') then weir_now() end,
-      input = case when input.status in ('pending', 'processing') then task.input end
+      input = case when input.status in ('pending', 'processing') then task.input end,
+      record = case when input.status = 'failed' then ${endedAttempt(tx, {
+        failure: tx`input.error_code`,
+        fault: tx`input."end" ->> 'fault'`,
+      })} else record end
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      id text, status text, error_code text, error_message text, billing_id uuid)
+      id text, status text, error_code text, error_message text, billing_id uuid, "end" json)
     where task.id = input.id and task.status in ('pending', 'processing')
     returning task.id, task.status`;
   const ended = moved.filter(({ status }) => status === 'completed' || status === 'failed');
@@ -132,4 +155,9 @@ export async function projectTasks(
       ended.map(({ id }) => id),
     );
   }
+  const failed = new Set(moved.flatMap(({ id, status }) => (status === 'failed' ? [id] : [])));
+  await insertTaskRecords(
+    tx,
+    rows.flatMap(({ id, end }) => (end && failed.has(id) ? [{ id, ...end }] : [])),
+  );
 }

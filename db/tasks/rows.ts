@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
+import type { TaskFacts } from '../records/record.ts';
 import { type CreateRequest, insertCreateRequest } from './requests.ts';
 
 /** A new task. Amounts are in nano-USD. */
@@ -8,6 +9,8 @@ export interface NewTask {
   organization_id: string;
   key_id: string;
   request_id: string;
+  /** Undefined if nobody records the create call. */
+  record: TaskFacts | undefined;
   scene: string;
   model: string;
   input: object;
@@ -46,6 +49,12 @@ export interface TaskWorkRow {
   organization_id: string;
   key_id: string;
   request_id: string;
+  /** Null in tasks of earlier versions. */
+  record: TaskFacts | null;
+  /** When the money was reserved, ms since the Unix epoch. */
+  created_ms: number;
+  /** Milliseconds since then. */
+  age_ms: number;
   scene: 'image' | 'video' | 'music' | '3d' | 'audio';
   status: TaskStatus;
   model: string;
@@ -76,10 +85,10 @@ export async function insertTask(
   request: CreateRequest | null,
 ): Promise<void> {
   await tx`
-    insert into task (id, organization_id, key_id, request_id, scene, model, input, hold_id,
+    insert into task (id, organization_id, key_id, request_id, record, scene, model, input, hold_id,
       hold_nano_usd, submission_key, webhook_url, deadline_at, created_at)
-    values (${task.id}, ${task.organization_id}, ${task.key_id}, ${task.request_id}, ${task.scene},
-      ${task.model}, ${JSON.stringify(task.input)}::text::jsonb, ${task.hold_id},
+    values (${task.id}, ${task.organization_id}, ${task.key_id}, ${task.request_id},
+      ${task.record ? JSON.stringify(task.record) : null}::text::jsonb, ${task.scene}, ${task.model}, ${JSON.stringify(task.input)}::text::jsonb, ${task.hold_id},
       ${task.hold_nano_usd}, ${task.submission_key}, ${task.webhook_url},
       weir_now() + ${task.deadline_ms} * interval '1 millisecond', weir_now())`;
   if (request) await insertCreateRequest(tx, request);
@@ -125,7 +134,9 @@ export async function findTaskWorks(
   withInput = false,
 ): Promise<Map<string, TaskWorkRow>> {
   const rows = await sql<TaskWorkRow[]>`
-    select id, organization_id, key_id, request_id, scene, status, model,
+    select id, organization_id, key_id, request_id, record, scene, status, model,
+      floor(extract(epoch from created_at) * 1000)::int8 as created_ms,
+      (extract(epoch from weir_now() - created_at) * 1000)::int8 as age_ms,
       case when ${withInput} then input end as input, hold_id,
       hold_nano_usd, submission_key, channel_id,
       (extract(epoch from weir_now() - submitted_at) * 1000)::int8 as submitted_ms_ago,

@@ -29,6 +29,8 @@ export const task = pgTable(
       .notNull()
       .references(() => apiKey.id),
     request_id: uuid('request_id').notNull(),
+    /** How the create call and the attempts went (`TaskFacts`). Null in tasks of earlier versions. */
+    record: jsonb('record'),
     scene: text('scene', { enum: ['image', 'video', 'music', '3d', 'audio'] }).notNull(),
     /** The public model. */
     model: text('model').notNull(),
@@ -82,6 +84,7 @@ export const task = pgTable(
     index('task_by_scene').on(table.organization_id, table.scene, table.created_at, table.id),
     index('task_by_key').on(table.key_id, table.created_at, table.id),
     index('task_by_time').on(table.created_at, table.id),
+    index('task_by_request').on(table.request_id),
     index('task_by_channel').on(table.channel_id, table.created_at, table.id),
     check(
       'only_a_completed_task_is_charged',

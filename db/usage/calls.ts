@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import type { CallDetail } from '../records/record.ts';
-import { type AsOf, isIn } from './as-of.ts';
+import { type AsOf, isIn, readAsOf } from './as-of.ts';
 import { conditions, type UsageFilters } from './filters.ts';
 
 /** One call, as its row says it. Amounts are in nano-USD. */
@@ -61,7 +61,7 @@ const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['completed', 'partial']);
 
 /**
  * Lists calls, the newest first, as they were in one committed state. A call that created a task is
- * listed once: as a charge if the task was charged, otherwise as the call that created it.
+ * listed once: while the task runs as accepted, and then as the task ended.
  */
 export function listCalls(
   sql: Sql,
@@ -74,6 +74,7 @@ export function listCalls(
       ? sql``
       : sql`and (${sql(`${alias}.at`)}, ${sql(`${alias}.id`)}) < (${after.at}, ${after.id}::uuid)`;
   const { outcomes, error_code, faults } = filters;
+  const of_records = { ...filters, access_channel: undefined };
   const named = faults && sql`any(${[...faults]}::text[])`;
   const isOutcome = outcomes ? sql`and outcome = any(${outcomes as string[]})` : sql``;
   // Otherwise all lines would be read to find none.
@@ -87,16 +88,53 @@ export function listCalls(
     order by usage_line.at desc, usage_line.id desc limit ${limit}`;
   const free = sql`
     select ${freeColumns(sql)} from call_record
-    where ${conditions(sql, { ...filters, access_channel: undefined }, 'call_record')}
+    where ${conditions(sql, of_records, 'call_record')}
       and ${isIn(sql, as_of, 'call_record')} ${isOutcome} ${place('call_record')}
       ${error_code === undefined ? sql`` : sql`and error_code = ${error_code}`}
       ${named === undefined ? sql`` : sql`and fault = ${named}`}
-      and not exists (select from task join usage_line on usage_line.id = task.billing_id
-        where task.id = call_record.task_id and ${isIn(sql, as_of, 'usage_line')})
+      and (outcome <> 'accepted' or not exists (
+        select from task join usage_line on usage_line.id = task.billing_id
+        where task.id = call_record.task_id and ${isIn(sql, as_of, 'usage_line')}))
     order by call_record.at desc, call_record.id desc limit ${limit}`;
+  const hasRunning =
+    error_code === undefined && !faults && (outcomes?.includes('accepted') ?? true);
+  const running = sql`
+    select ${freeColumns(sql)} from (${runningTasks(sql, as_of)}) as running
+    where ${hasRunning ? sql`true` : sql`false`} and ${conditions(sql, of_records, 'running')}
+      ${place('running')}
+    order by running.at desc, running.id desc limit ${limit}`;
   return sql<CallRow[]>`
-    select * from ((${charged}) union all (${free})) as call
+    select * from ((${charged}) union all (${free}) union all (${running})) as call
     order by at desc, sort_id desc limit ${limit}`;
+}
+
+/** No task runs longer, so only younger tasks may have ended since the first page of a list. */
+const MAX_TASK_AGE = '8 days';
+
+/**
+ * Returns a query for the tasks that ran in a state, with the columns of a `call_record`. A task
+ * whose record or usage line is in the state has ended.
+ */
+function runningTasks(sql: Sql, as_of: AsOf) {
+  const { at } = as_of;
+  return sql`
+    select task.request_id as id, task.organization_id, task.key_id,
+      date_trunc('milliseconds', hold.created_at) as at, 'accepted'::text as outcome, 200 as status,
+      null::text as error_code, null::text as fault, task.id as task_id, task.scene, task.model,
+      coalesce(record ->> 'vendor', '') as model_vendor,
+      coalesce(task.channel_id, '') as channel_id, coalesce(record ->> 'protocol', '') as protocol,
+      coalesce(record ->> 'program', '') as program,
+      (record ->> 'authenticated_us')::int4 as authenticated_us,
+      (record ->> 'reserved_us')::int4 as reserved_us, null::int4 as routed_us,
+      null::int4 as first_token_ms, null::int4 as ended_ms, record as detail
+    from task join hold on hold.id = task.hold_id
+    where hold.created_at <= ${at} and (task.status in ('pending', 'processing')
+        or task.created_at > ${at}::timestamptz - ${MAX_TASK_AGE}::interval
+          and task.ended_at > ${at}::timestamptz - interval '1 minute')
+      and not exists (select from usage_line
+        where usage_line.id = task.billing_id and ${isIn(sql, as_of, 'usage_line')})
+      and not exists (select from call_record
+        where call_record.id = task.request_id and ${isIn(sql, as_of, 'call_record')})`;
 }
 
 /** Finds a call of an organization by the UUID of its request or of its billing transaction. */
@@ -104,22 +142,22 @@ export async function findCall(
   sql: Sql,
   organization_id: string,
   id: string,
-): Promise<{ call: CallRow; created: CallRow | undefined } | undefined> {
-  const rows = await sql<CallRow[]>`
+): Promise<CallRow | undefined> {
+  const [call] = await sql<CallRow[]>`
     select ${chargedColumns(sql)} from usage_line
     where usage_line.id = ${id} and organization_id = ${organization_id}
     union all
     select ${chargedColumns(sql)} from task join usage_line on usage_line.id = task.billing_id
-    where task.organization_id = ${organization_id} and usage_line.organization_id = ${organization_id}
-      and task.id = (select task_id from call_record
-        where id = ${id} and organization_id = ${organization_id})
+    where task.request_id = ${id} and task.organization_id = ${organization_id}
+      and usage_line.organization_id = ${organization_id}
     union all
     select ${freeColumns(sql)} from call_record
-    where id = ${id} and organization_id = ${organization_id}`;
-  const call = rows[0];
-  // The create call of a task knows the client's program; the task's usage line knows the charge.
-  const created = rows.find(({ task_id }) => task_id !== null);
-  return call && { call, created: created === call ? undefined : created };
+    where id = ${id} and organization_id = ${organization_id}
+    union all
+    select ${freeColumns(sql)} from (${runningTasks(sql, await readAsOf(sql))}) as running
+    where id = ${id} and organization_id = ${organization_id}
+    limit 1`;
+  return call;
 }
 
 /** The columns of a `CallRow`: of a usage line, and of the record of a call without a charge. */
@@ -134,7 +172,7 @@ function chargedColumns(sql: Sql) {
   return sql.unsafe(`usage_line.id as sort_id, usage_line.request_id as id, usage_line.key_id,
     usage_line.at, usage_line.created_at as settled_at, usage_line.id as billing_id, outcome,
     case outcome when 'completed' then 200 when 'partial' then 200 end as status,
-    detail ->> 'error_code' as error_code, detail ->> 'fault' as fault, null::text as task_id,
+    detail ->> 'error_code' as error_code, detail ->> 'fault' as fault, detail ->> 'task_id' as task_id,
     ${SHARED.replace('scene, model,', 'usage_line.scene, usage_line.model,').replace('channel_id', 'usage_line.channel_id')},
     access_channel, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
     reasoning_tokens, audio_tokens, estimated, charged_nano_usd, overrun_nano_usd`);

@@ -187,7 +187,7 @@ function charges(sql: Sql, filters: UsageFilters, as_of: AsOf) {
 export function chargeColumns(sql: Sql) {
   return sql`
     id as sort_id, id as billing_id, request_id, key_id, at, created_at as settled_at, outcome, scene,
-    model, model_vendor, access_channel, protocol, program, null::text as task_id, input_tokens,
+    model, model_vendor, access_channel, protocol, program, detail ->> 'task_id' as task_id, input_tokens,
     cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens, estimated,
     charged_nano_usd, overrun_nano_usd, 0::int8 as held_nano_usd, first_token_ms, ended_ms, detail`;
 }
@@ -200,12 +200,13 @@ function holds(sql: Sql, filters: UsageFilters, as_of: AsOf) {
   return sql`
     select task.hold_id as sort_id, null::uuid as billing_id, task.request_id, task.key_id,
       date_trunc('milliseconds', hold.created_at) as at, null::timestamptz as settled_at, 'held'::text as outcome, task.scene,
-      task.model, ''::text as model_vendor, 'platform'::text as access_channel, ''::text as protocol,
-      ''::text as program, task.id as task_id, 0 as input_tokens, 0 as cached_input_tokens,
+      task.model, coalesce(record ->> 'vendor', '') as model_vendor,
+      'platform'::text as access_channel, coalesce(record ->> 'protocol', '') as protocol,
+      coalesce(record ->> 'program', '') as program, task.id as task_id, 0 as input_tokens, 0 as cached_input_tokens,
       0 as cache_write_tokens, 0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
       true as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd,
       hold.amount_nano_usd as held_nano_usd, null::int4 as first_token_ms, null::int4 as ended_ms,
-      null::jsonb as detail
+      record as detail
     from task join hold on hold.id = task.hold_id
     where ${taskConditions(sql, filters)} and hold.created_at <= ${as_of.at}
       and (task.ended_at is null or task.ended_at > ${as_of.at})
@@ -217,11 +218,12 @@ function taskConditions(
   sql: Sql,
   { organization_id, key_id, model, scene, from, until, ...rest }: UsageFilters,
 ) {
-  // A running task has no usage line, which would have these facts.
-  const asksMore = rest.protocol ?? rest.end_user;
+  const { protocol, end_user } = rest;
   return sql`
     task.organization_id = ${organization_id}
-    ${asksMore !== undefined || rest.access_channel === 'byok' ? sql`and false` : sql``}
+    ${rest.access_channel === 'byok' ? sql`and false` : sql``}
+    ${protocol === undefined ? sql`` : sql`and record ->> 'protocol' = ${protocol}`}
+    ${end_user === undefined ? sql`` : sql`and record ->> 'end_user' = ${end_user}`}
     ${rest.vendor_models ? sql`and task.model = any(${rest.vendor_models as string[]})` : sql``}
     ${key_id === undefined ? sql`` : sql`and task.key_id = ${key_id}`}
     ${model === undefined ? sql`` : sql`and task.model = ${model}`}

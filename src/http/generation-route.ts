@@ -2,6 +2,7 @@ import type { CatalogueModel, GenerationModel } from '../catalogue/catalogue.ts'
 import { isInline, isPublicUrl } from '../catalogue/contracts/media.ts';
 import type { GenerationInput, GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { noteFailure } from '../inference/records/call-ends.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -121,20 +122,28 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
         ...(idempotency_key === undefined ? {} : { idempotency_key }),
         ...(webhook_url === undefined ? {} : { webhook_url }),
         ...(onPartial ? { onPartial } : {}),
+        ...(record ? { record } : {}),
       });
-      const created = (view: TaskView) => {
-        record?.becomeTask(view.id);
-        return view;
-      };
-      return creation.then(created, (error: unknown) => {
+      return creation.catch((error: unknown) => {
         const accepts = (other: CatalogueModel) => acceptsBody(other, value);
         throw inference.withAlternatives(error, { key, model }, accepts);
       });
     };
     if (wait && route.streamed && input.scene === 'image' && input.stream) {
-      if (record) record.lasts = true;
-      const recorded: typeof create = (onPartial) =>
-        create(onPartial).finally(() => record?.end('accepted'));
+      if (record) {
+        record.lasts = true;
+        record.stream = true;
+      }
+      const recorded: typeof create = async (onPartial) => {
+        try {
+          return await create(onPartial);
+        } catch (error) {
+          if (record) noteFailure(record, error, request.signal.aborted);
+          throw error;
+        } finally {
+          record?.end();
+        }
+      };
       return route.streamed({ create: recorded, input, ports, bytes, request_id });
     }
     const view = await create();

@@ -42,7 +42,7 @@ function configOf(url: string): string {
     channel('anthropic-spare', 'anthropic', '/anthropic', ['claude-haiku-4-5'], 1),
     channel('gemini-main', 'gemini', '/google/v1beta', ['gemini-2.5-flash']),
     channel('gemini-spare', 'gemini', '/google/v1beta', ['gemini-2.5-flash'], 1),
-    channel('images', 'midjourney', '/midjourney/mj', ['midjourney']),
+    channel('images-main', 'midjourney', '/midjourney/mj', ['midjourney']),
   ];
   return JSON.stringify({ channels, roles: { standard: 1_000_000 } });
 }
@@ -122,7 +122,7 @@ describe('GET /v1/management/requests/{id}', () => {
     for (const { name, request_id, results } of calls) {
       const shown = await find(request_id);
       expect(JSON.stringify(shown), name).not.toMatch(
-        /canary|-main|-spare|"images"|MID_JOURNEY|127\.0\.0\.1/,
+        /canary|-main|-spare|MID_JOURNEY|127\.0\.0\.1/,
       );
       const attempts = shown.timeline.filter(({ stage }) => stage.startsWith('attempt'));
       if (results) expect(attempts.map(({ result = null }) => result)).toEqual(results);

@@ -244,11 +244,14 @@ export async function otherCalls(base_url: string, { rich }: Keys): Promise<Reco
       name,
       request_id: response.headers.get('x-request-id') ?? '',
       record: { scene: 'image', task_id: data.id, ...record },
-      stages: [...HEAD, 'ended'],
+      stages: [...CALLED, 'ended', ...(status === 'completed' ? ['settled'] : [])],
     });
   };
   await task('task', 'task_ms=10', 'completed', { outcome: 'completed' });
-  await task('failed task', 'task_ms=10 fail=moderation', 'failed', { amount: 0 });
+  await task('failed task', 'task_ms=10 fail=moderation', 'failed', {
+    ...{ amount: 0, outcome: 'refused', status: 400, fault: 'caller' },
+    error_code: 'content_policy_violation',
+  });
 
   const creation = anthropic.messages.batches.create({
     requests: ['a', 'b', 'c'].map((custom_id) => ({
@@ -267,7 +270,7 @@ export async function otherCalls(base_url: string, { rich }: Keys): Promise<Reco
   const { id } = data;
   calls.push({
     ...{ name: 'batch', request_id: creation_id ?? '' },
-    record: { outcome: 'free', status: 200, fault: null, amount: 0 },
+    record: { outcome: 'accepted', status: 200, fault: null, amount: 0, message_batch_id: id },
     stages: [...HEAD, 'ended'],
   });
   await until('the batch has ended', async () => {

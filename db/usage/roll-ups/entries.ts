@@ -46,9 +46,11 @@ const SELECTED: Record<EntryTable, string> = {
 
 /**
  * Returns a query for the rows of a table that meet `where`, each with what it adds to the sums. A
- * call that created a task adds nothing, because the task's usage line does.
+ * call that created a task adds nothing, because the end of the task does. Earlier versions wrote a
+ * record of such a call.
  */
 export function entriesOf(sql: Sql, table: EntryTable, where: Fragment): Fragment {
-  const more = table === 'call_record' ? sql`and task_id is null` : sql``;
+  const more =
+    table === 'call_record' ? sql`and (task_id is null or outcome <> 'accepted')` : sql``;
   return sql`select ${sql.unsafe(SELECTED[table])} from ${sql(table)} where ${where} ${more}`;
 }

@@ -21,6 +21,7 @@ import type { ActorCommand, CommandResult } from '../../actors/durable/command.t
 import { WeirError } from '../../errors/weir-error.ts';
 import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';
+import type { CallRecord } from '../records/call-record.ts';
 import { reusedKeyError } from '../repeats/refusals.ts';
 import { BATCH_KIND } from './kind.ts';
 
@@ -50,21 +51,26 @@ export class Batches {
    * throws the same error, and creates no batch. If the idempotency key of `repeatable` was sent
    * before, returns the first batch. Throws WeirError: `service_unavailable` if the batch cannot be
    * opened now, `idempotency_key_reused` if the first body was another one, `not_found` if the first
-   * batch was deleted.
+   * batch was deleted. `record` notes the batch.
    */
   async create(
     key: Caller,
     headers: Record<string, string>,
     items: AsyncIterable<readonly Omit<NewItem, 'request_id'>[]>,
     repeatable?: RepeatableBatch,
+    record?: CallRecord,
   ): Promise<BatchRow> {
     const { sql, ids, send } = this.deps;
     const { organization_id } = key;
     const id = `msgbatch_${ids.uuid().replaceAll('-', '')}`;
     const request = repeatable && { ...repeatable, key_id: key.id, organization_id, task_id: id };
     const earlier = request && (await this.findEarlier(request));
-    if (earlier !== undefined) return this.get(earlier, organization_id);
-    await insertBatch(sql, { id, organization_id, key_id: key.id, headers });
+    if (earlier !== undefined) {
+      record?.becomeBatch(earlier, true);
+      return this.get(earlier, organization_id);
+    }
+    const program = record?.request.program ?? '';
+    await insertBatch(sql, { id, organization_id, key_id: key.id, headers, program });
     let total = 0;
     for await (const chunk of items) {
       await insertItems(
@@ -93,8 +99,12 @@ export class Batches {
       await deleteUnopenedBatch(sql, id);
       return first;
     });
-    if (typeof result === 'string') return this.get(result, organization_id);
+    if (typeof result === 'string') {
+      record?.becomeBatch(result, true);
+      return this.get(result, organization_id);
+    }
     if (result.type !== 'committed') throw unavailableError();
+    record?.becomeBatch(id, false);
     return this.get(id, organization_id);
   }
 

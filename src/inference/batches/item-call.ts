@@ -71,9 +71,9 @@ export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<
 
 /** Begins the record of one attempt. An attempt that is retried leaves no record. */
 function beginRecord({ records }: ItemCallDeps, { request_id, batch, batch_id }: ItemCall) {
-  const { key_id, organization_id } = batch;
+  const { key_id, organization_id, program } = batch;
   const arrived_ms = performance.now();
-  const request = { id: request_id, arrived_ms, protocol: 'anthropic', program: 'message batch' };
+  const request = { id: request_id, arrived_ms, protocol: 'anthropic', program };
   const record = records.begin(request, { id: key_id, organization_id });
   record.batch_id = batch_id;
   return record;

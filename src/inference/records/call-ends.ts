@@ -4,14 +4,13 @@ import { callFault } from './call-fault.ts';
 import type { CallRecord } from './call-record.ts';
 
 /** The status that logs give a call whose client left (nginx docs: 499). */
-const CLIENT_LEFT = 499;
+export const CLIENT_LEFT = 499;
 
 /** Ends the record of a call with a response. A stream ends its record itself. */
 export function endRecord(record: CallRecord, response: Response): void {
   record.status = response.status;
   if (record.lasts) return;
   if (response.headers.has('idempotent-replayed')) record.outcome = 'repeated';
-  else if (record.task_id !== undefined) record.outcome = 'accepted';
   record.end();
 }
 

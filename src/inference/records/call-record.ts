@@ -1,4 +1,9 @@
-import type { CallDetail, CallFacts, RecordedAttempt } from '../../../db/records/record.ts';
+import type {
+  CallDetail,
+  CallFacts,
+  RecordedAttempt,
+  TaskFacts,
+} from '../../../db/records/record.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import { storable } from './storable.ts';
@@ -67,6 +72,8 @@ export class CallRecord {
   lasts = false;
   /** True if a usage line has the facts of the call. */
   isCharged = false;
+  /** True if the call created a task. The task has the facts, and its end writes the record. */
+  hasTask = false;
   /** The output tokens that were received so far, estimated. */
   tokens_so_far = 0;
   /** When the key was known, when the money was reserved, when the latest attempt began … */
@@ -168,9 +175,38 @@ export class CallRecord {
     };
   }
 
-  /** Notes that the call created a task, whose usage line is the record of its charge. */
-  becomeTask(id: string): void {
+  /** Returns the facts for the row of the task that the call creates. */
+  taskFacts(): TaskFacts {
+    const { protocol, program, authenticated_us } = this.facts();
+    const { end_user, tags, stream } = this.detail(undefined) ?? {};
+    return {
+      vendor: this.vendor,
+      ...{ protocol, program, authenticated_us },
+      reserved_us: this.microseconds(performance.now()),
+      ...(end_user ? { end_user } : undefined),
+      ...(tags ? { tags } : undefined),
+      ...(stream ? { stream } : undefined),
+      attempts: [],
+    };
+  }
+
+  /** Notes that the call created a task, which holds `amount` nano-USD. */
+  becomeTask(id: string, amount: number): void {
+    this.reserve(amount);
     this.task_id = id;
+    this.hasTask = true;
+  }
+
+  /** Notes that an earlier call with the same idempotency key created the task. */
+  repeatTask(id: string): void {
+    this.task_id = id;
+    this.outcome = 'repeated';
+  }
+
+  /** Notes that the call created a message batch, or that an earlier call with its key did. */
+  becomeBatch(id: string, isRepeat: boolean): void {
+    this.batch_id = id;
+    this.outcome = isRepeat ? 'repeated' : 'accepted';
   }
 
   /** Returns the facts that few calls have; undefined if there are none. */

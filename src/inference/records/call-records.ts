@@ -20,7 +20,8 @@ export interface CallRecordsDeps {
 
 /**
  * The records of all authenticated calls of this replica: those that run, and those that ended
- * without a charge, until they are written. A charged call is recorded by its usage line.
+ * without a charge, until they are written. A charged call is recorded by its usage line, and a call
+ * that created a task by the task.
  */
 export class CallRecords {
   /** The calls that run. */
@@ -64,7 +65,7 @@ export class CallRecords {
 
   private readonly onEnded = (record: CallRecord): void => {
     // A call that ended is not in the set any more, so a second end is ignored.
-    if (!this.running.delete(record) || record.isCharged) return;
+    if (!this.running.delete(record) || record.isCharged || record.hasTask) return;
     if (this.waiting.length >= MAX_WAITING_RECORDS) {
       this.dropped += 1;
       return;

@@ -6,6 +6,7 @@ import { firstTaskMachine } from '../../machines/earlier/task.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';
+import { endOfTask } from './facts.ts';
 import { messageFor } from './failures.ts';
 import { JobProgress } from './progress.ts';
 import { publicStatus, publicStatusOf } from './public-state.ts';
@@ -97,6 +98,7 @@ function projectionOf({ id, from_state, to_state, snapshot }: StateChange): Task
       error_code: failed ? (error_code ?? 'upstream_error') : null,
       error_message: failed ? messageFor(error_code ?? 'upstream_error', cancel_requested) : null,
       billing_id: status === 'completed' ? billing_id : null,
+      end: failed ? endOfTask(error_code ?? 'upstream_error') : null,
     },
   ];
 }

@@ -5,6 +5,7 @@ import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { Mp4Measures } from '../../storage/mp4.ts';
 import type { PartialImage } from '../../upstreams/generation/contract.ts';
 import type { Caller } from '../call.ts';
+import type { CallRecord } from '../records/call-record.ts';
 
 /** The id of each task begins so. */
 export const TASK_ID_PREFIX = 'weir_';
@@ -78,6 +79,8 @@ export interface CreateTask {
    * charged, even if the client leaves (P12).
    */
   readonly onPartial?: (partial: PartialImage) => void;
+  /** Notes whether the call created the task. The task keeps its facts. */
+  readonly record?: CallRecord;
 }
 
 /** A request to watch a task. */

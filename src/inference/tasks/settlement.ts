@@ -6,6 +6,7 @@ import {
   priceGeneration,
   resolutionOf,
 } from '../../catalogue/generation-price.ts';
+import type { GenerationScene } from '../../catalogue/inputs.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import {
   modelOf,
@@ -14,6 +15,7 @@ import {
   type TaskWork,
   workOf,
 } from './deps.ts';
+import { factsOfTask } from './facts.ts';
 import type { StoredOutput } from './port.ts';
 
 /**
@@ -78,8 +80,32 @@ export class TaskSettlement {
         ? priceGeneration(model, work.input, usage, media.length, measured)
         : work.hold_nano_usd,
       overrun_nano_usd: 0,
+      record: factsOfTask(work, unitsOf(work, { outputs, usage }, measured)),
     };
   }
+}
+
+/** Returns what a task made, in the units of its scene. A unit is left out if it is not known. */
+function unitsOf(
+  { input }: Pick<TaskWork, 'input'>,
+  { outputs, usage }: ProducedRecord,
+  measured: MeasuredVideo,
+): Readonly<Record<string, number>> {
+  const count = (kind: StoredOutput['kind']) =>
+    outputs.filter((output) => output.kind === kind).length;
+  const units: Record<GenerationScene, Readonly<Record<string, number | undefined>>> = {
+    image: { images: usage.images ?? count('image') },
+    video: {
+      videos: count('video'),
+      seconds:
+        usage.seconds ?? measured.seconds ?? (input.scene === 'video' ? input.duration : undefined),
+    },
+    audio: { seconds: usage.seconds ?? (input.scene === 'audio' ? input.duration : undefined) },
+    music: { songs: usage.songs ?? count('audio'), seconds: usage.seconds },
+    '3d': { models: count('model') },
+  };
+  const known = Object.entries(units[input.scene]).filter(([, made]) => made);
+  return Object.fromEntries(known) as Record<string, number>;
 }
 
 /**

@@ -301,7 +301,7 @@ export class Submission {
         retry_after_ms: error.retry_after_ms ?? 0,
         random: this.deps.random(),
       },
-      inTransaction: (tx) => clearSubmission(tx, work.id),
+      inTransaction: (tx) => clearSubmission(tx, work.id, error),
     };
   }
 

@@ -83,6 +83,7 @@ export class Tasks implements TaskPort {
       throw new WeirError('service_unavailable', message, { retry_after: 2 });
     }
     const earlier = await this.findEarlier(request);
+    if (earlier !== undefined) request.record?.repeatTask(earlier);
     const id = earlier ?? (await this.createNew(request));
     if (request.wait) {
       return this.waitFor(id, request).finally(() => {
@@ -186,16 +187,21 @@ export class Tasks implements TaskPort {
             expires_at,
             recall_seq,
           },
-          inTransaction: (tx: TransactionSql) => insertTask(tx, task, idempotency),
+          inTransaction: (tx: TransactionSql) => {
+            const record = request.record?.taskFacts();
+            return insertTask(tx, { ...task, record }, idempotency);
+          },
         }),
       );
+      request.record?.becomeTask(id, amount);
       return id;
     } catch (error) {
       this.deps.running.unlisten(id);
       // Another call with the same idempotency key was committed first. Both calls share its task.
       const earlier = isUniqueViolation(error) ? await this.findEarlier(request) : undefined;
-      if (earlier !== undefined) return earlier;
-      throw error;
+      if (earlier === undefined) throw error;
+      request.record?.repeatTask(earlier);
+      return earlier;
     }
   }
 

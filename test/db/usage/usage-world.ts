@@ -111,7 +111,8 @@ export async function addUp(
     from call_record`;
   const sums: Record<string, PlainSums> = {};
   for (const stored of rows) {
-    if (!has(as_of, stored.xid) || stored.task_id !== null) continue;
+    const isCreation = stored.task_id !== null && stored.outcome === 'accepted';
+    if (!has(as_of, stored.xid) || isCreation) continue;
     const isUnknown = stored.kind === 'record' && stored.model_vendor === '';
     const row = isUnknown ? { ...stored, model: '' } : stored;
     if (!passes(row, filters)) continue;

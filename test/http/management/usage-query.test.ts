@@ -34,7 +34,10 @@ beforeAll(async () => {
     const [row] = await database.sql<{ count: number }[]>`
       select coalesce(sum(requests), 0)::int4 as count from usage_day
       join usage_series on id = series_id and scope = 'organization'`;
-    return row?.count === ENTRIES.filter(({ task, charged }) => !task || charged !== null).length;
+    // The record of a call that created a task is no request: the end of the task is.
+    const isCreation = ({ task, charged, refusal }: (typeof ENTRIES)[number]) =>
+      task && charged === null && refusal === 'accepted';
+    return row?.count === ENTRIES.filter((each) => !isCreation(each)).length;
   });
   // Some lines are in no sum yet when the first queries run.
   await write(fc.sample(entry, { numRuns: 100, seed: 2 }));
@@ -163,7 +166,7 @@ async function plain(
       select organization_id, key_id, at, scene,
         case when model_vendor = '' then '' else model end, model_vendor, 'platform', protocol,
         outcome, 0, 0, 0, ended_ms, first_token_ms, 0
-      from call_record where task_id is null)
+      from call_record where task_id is null or outcome <> 'accepted')
     select ${sql.unsafe([...names, ''].join(', '))} ${sql.unsafe(start)} as start,
       ${sql.unsafe(ADDED[metric] ?? OTHERS[metric] ?? '')} as value, count(*)::int4 as requests
     from entry where organization_id = ${organization_id}

@@ -28,7 +28,13 @@ async function storeWaitingBatch(): Promise<string> {
     select id, organization_id from api_key`;
   if (!key) throw new Error('a fresh database has no key');
   const id = 'msgbatch_1';
-  await insertBatch(sql, { id, organization_id: key.organization_id, key_id: key.id, headers: {} });
+  await insertBatch(sql, {
+    id,
+    organization_id: key.organization_id,
+    key_id: key.id,
+    headers: {},
+    program: '',
+  });
   const request_id = Bun.randomUUIDv7();
   await insertItems(sql, id, [{ position: 0, custom_id: 'a', params: '{}', request_id }]);
   await sql.begin((tx) => openBatch(tx, id, 1));

@@ -78,19 +78,14 @@ export function getRequest(deps: UsageDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const id = uuidOf(context.params['id'] ?? '');
-    const found = id === undefined ? undefined : await findCall(deps.usage(), organization_id, id);
-    if (!found) {
+    const call = id === undefined ? undefined : await findCall(deps.usage(), organization_id, id);
+    if (!call) {
       throw new WeirError('not_found', 'There is no such request.', {
         param: 'id',
         hint: 'Send a request id (req_…) or a billing transaction id (txn_…).',
       });
     }
-    const { call, created } = found;
-    return json({
-      ...(created ? { ...callView(created), ...callView(call) } : callView(call)),
-      ...(created ? { task_id: created.task_id, program: created.program || null } : {}),
-      timeline: timelineOf(created ?? call),
-    });
+    return json({ ...callView(call), timeline: timelineOf(call) });
   };
 }
 

@@ -119,7 +119,16 @@ const COLUMNS: readonly [name: string, value: (row: UsageRow) => string | number
   ['list_price_usd', (row) => exactUsd(row.charged_nano_usd + row.overrun_nano_usd)],
   ['duration_ms', ({ ended_ms }) => ended_ms],
   ['user', ({ detail }) => detail?.end_user ?? null],
+  ['task_id', ({ task_id }) => task_id],
+  ['audio_tokens', ({ audio_tokens }) => audio_tokens],
+  ['units', ({ detail }) => jsonText(detail?.units)],
+  ['metadata', ({ detail }) => jsonText(detail?.tags)],
 ];
+
+/** Returns a cell with several values as JSON; null if there are none. */
+function jsonText(values: Readonly<Record<string, unknown>> | undefined): string | null {
+  return values && Object.keys(values).length > 0 ? JSON.stringify(values) : null;
+}
 
 /** A spreadsheet runs a cell that begins like this as a formula (OWASP: CSV Injection). */
 const FORMULA = /^[=+\-@\t\r]/;

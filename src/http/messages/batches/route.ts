@@ -45,7 +45,7 @@ export class BatchRoutes {
       idempotency_key === undefined
         ? undefined
         : { route: ROUTE, idempotency_key, body_hash: await hashSlices(body) };
-    const batch = await this.batches.create(key, headers, items, repeatable);
+    const batch = await this.batches.create(key, headers, items, repeatable, context.record);
     return json(batchRecord(batch, origin));
   };
 

@@ -32,8 +32,8 @@ export interface CallDetail {
   readonly tags?: Readonly<Record<string, string>>;
   /** What the price counts beside tokens, e.g. `{ seconds: 12 }`. */
   readonly units?: Readonly<Record<string, number>>;
-  /** The reserved amount, nano-USD. */
-  readonly reserved_nano_usd?: number;
+  /** What the provider said that the operator pays, nano-USD. Internal: for operators only. */
+  readonly paid_nano_usd?: number;
   /** Why an answer is incomplete, if it was charged all the same. */
   readonly error_code?: string;
   /** Whose fault that is. */

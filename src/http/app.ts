@@ -39,6 +39,7 @@ import { notOffered, refuseUnknownPath } from './not-offered.ts';
 import { getBooks } from './operator/books.ts';
 import { OperatorChannels, type OperatorParts } from './operator/channels.ts';
 import { getCircuitHistory } from './operator/circuit-history.ts';
+import { importBill, reconcileUsage } from './operator/reconciliation.ts';
 import { listOperatorTasks } from './operator/tasks.ts';
 import { rerank } from './rerank/route.ts';
 import {
@@ -257,6 +258,8 @@ function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']]
     [`${channel}/drain`, { POST: channels.drain }],
     [`${channel}/circuit-history`, { GET: getCircuitHistory(deps) }],
     ['/v1/operator/books', { GET: getBooks(deps) }],
+    ['/v1/operator/provider-bills', { POST: importBill(deps) }],
+    ['/v1/operator/usage-reconciliation', { GET: reconcileUsage(deps) }],
     ['/v1/operator/tasks', { GET: listOperatorTasks(deps) }],
   ];
 }

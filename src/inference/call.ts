@@ -92,9 +92,18 @@ export function upstreamCall(
   };
 }
 
-/** Returns why an answer is incomplete. */
-function failureOf({ error_code, fault }: CallRecord): CallDetail {
-  return { ...(error_code === null ? {} : { error_code }), ...(fault === null ? {} : { fault }) };
+/** Returns what few charges have: why an answer is incomplete, and what the operator pays. */
+function detailOf(
+  { error_code, fault }: CallRecord,
+  outcome: 'completed' | 'partial',
+  { paid_nano_usd }: AnswerUsage,
+): CallDetail | undefined {
+  if (outcome === 'completed' && paid_nano_usd === undefined) return undefined;
+  return {
+    ...(outcome === 'completed' || error_code === null ? {} : { error_code }),
+    ...(outcome === 'completed' || fault === null ? {} : { fault }),
+    ...(paid_nano_usd === undefined ? {} : { paid_nano_usd }),
+  };
 }
 
 /** Charges a call; resolves when the charge is committed. */
@@ -122,7 +131,7 @@ export function settleCall(
     output_tokens: usage.output_tokens,
     reasoning_tokens: usage.reasoning_tokens ?? 0,
     audio_tokens: (usage.audio_input_tokens ?? 0) + (usage.cached_audio_tokens ?? 0),
-    record: call.record?.facts(outcome === 'partial' ? failureOf(call.record) : undefined),
+    record: call.record?.facts(detailOf(call.record, outcome, usage)),
   };
   return reservation.settle(line, chatCharge(call.model, usage));
 }

@@ -9,6 +9,8 @@ export interface GenerationUsage {
   /** The seconds of produced video or audio. */
   readonly seconds?: number;
   readonly songs?: number;
+  /** What the operator pays, nano-USD. Clients must not see it. */
+  readonly paid_nano_usd?: number;
   readonly tokens?: {
     readonly text_input: number;
     readonly image_input: number;

@@ -1,4 +1,5 @@
 import { isObject } from '../json/object.ts';
+import { reportedPrice } from './reported-price.ts';
 import { type AnswerUsage, countIn, readUsageObject, type UsageReport } from './token-usage.ts';
 
 /**
@@ -57,6 +58,8 @@ export function openaiUsage(reported: unknown): UsageReport {
   };
   if (audio > 0) result.audio_input_tokens = Math.min(audio, input_tokens);
   if (reasoning > 0) result.reasoning_tokens = reasoning;
+  const paid = reportedPrice(usage);
+  if (paid !== undefined) result.paid_nano_usd = paid;
   return result;
 }
 

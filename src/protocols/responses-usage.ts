@@ -1,3 +1,4 @@
+import { reportedPrice } from './reported-price.ts';
 import { type AnswerUsage, countIn, readUsageObject, type UsageReport } from './token-usage.ts';
 
 /**
@@ -21,6 +22,7 @@ export function responsesUsage(reported: unknown, web_searches = 0): UsageReport
   const input = isBeside ? reported_input + cached : reported_input;
   const reasoning = countIn(usage['output_tokens_details'], 'reasoning_tokens');
   if (cached + written > input || reasoning > output) return 'impossible';
+  const paid = reportedPrice(usage);
   return {
     input_tokens: input - cached - written,
     cached_input_tokens: cached,
@@ -28,6 +30,7 @@ export function responsesUsage(reported: unknown, web_searches = 0): UsageReport
     output_tokens: output,
     ...(web_searches > 0 ? { web_searches } : {}),
     ...(reasoning > 0 ? { reasoning_tokens: reasoning } : {}),
+    ...(paid === undefined ? {} : { paid_nano_usd: paid }),
   };
 }
 

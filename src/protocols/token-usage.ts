@@ -23,9 +23,11 @@ export interface TokenUsage {
   output_tokens: number;
 }
 
-/** The tokens of an answer, with its reasoning tokens if the upstream reported them. */
+/** The tokens of an answer, and what else the upstream reported. */
 export interface AnswerUsage extends TokenUsage {
   reasoning_tokens?: number;
+  /** What the operator pays for the answer, nano-USD. Clients must not see it. */
+  paid_nano_usd?: number;
 }
 
 /**

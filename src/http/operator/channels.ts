@@ -23,7 +23,7 @@ import { type Handler, json, type RequestContext } from '../endpoint.ts';
  * The budget of bodies counts bytes by key id. The bodies of all operators are counted under this
  * id, because operators have no API key.
  */
-const OPERATORS = 'operators';
+export const OPERATORS = 'operators';
 
 /** The parts of this process that the operator routes use. */
 export interface OperatorParts {

@@ -12,12 +12,12 @@ const MAX_INT4 = 2_147_483_647;
 const clamped = (count: number) => Math.min(MAX_INT4, Math.round(count));
 
 /**
- * Returns what the usage line of a completed task says of its call, beside the money. Undefined if
- * nobody recorded the create call.
+ * Returns what the usage line of a completed task says of its call, beside the money. `made` is
+ * added to the detail. Undefined if nobody recorded the create call.
  */
 export function factsOfTask(
   { id, record, created_ms, age_ms }: Pick<TaskWork, 'id' | 'record' | 'created_ms' | 'age_ms'>,
-  units: CallDetail['units'],
+  made: Pick<CallDetail, 'units' | 'paid_nano_usd'>,
 ): CallFacts | undefined {
   if (!record) return undefined;
   const { vendor: _, protocol, program, authenticated_us, reserved_us, ...rest } = record;
@@ -28,7 +28,7 @@ export function factsOfTask(
     routed_us: latest ? clamped(latest.started_ms * US_PER_MS) : null,
     first_token_ms: null,
     ended_ms: clamped((reserved_us ?? 0) / US_PER_MS + age_ms),
-    detail: { ...rest, task_id: id, ...(units ? { units } : undefined) },
+    detail: { ...rest, task_id: id, ...made },
   };
 }
 

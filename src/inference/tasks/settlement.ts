@@ -80,7 +80,10 @@ export class TaskSettlement {
         ? priceGeneration(model, work.input, usage, media.length, measured)
         : work.hold_nano_usd,
       overrun_nano_usd: 0,
-      record: factsOfTask(work, unitsOf(work, { outputs, usage }, measured)),
+      record: factsOfTask(work, {
+        units: unitsOf(work, { outputs, usage }, measured),
+        ...(usage.paid_nano_usd === undefined ? {} : { paid_nano_usd: usage.paid_nano_usd }),
+      }),
     };
   }
 }

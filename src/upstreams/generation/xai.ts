@@ -1,6 +1,7 @@
 import type { ImageInput, VideoInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
 import { readSeconds } from '../../protocols/generation-usage.ts';
+import { reportedPrice } from '../../protocols/reported-price.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -75,7 +76,9 @@ async function submitImage(call: GenerationCall, input: ImageInput): Promise<Sub
   if (pictures.length === 0) throw new LostSubmissionError('a response without images');
   const outputs = pictures.flatMap((each) => pictureOf(each) ?? []);
   if (outputs.length === 0) return failed('the pictures were filtered', 'moderation');
-  return { type: 'produced', outputs, usage: { images: outputs.length } };
+  const paid_nano_usd = reportedPrice(answer.body['usage']);
+  const usage = withoutUndefined({ images: outputs.length, paid_nano_usd });
+  return { type: 'produced', outputs, usage };
 }
 
 function pictureOf(picture: JsonObject): UpstreamOutput | undefined {
@@ -136,7 +139,8 @@ function progressOf(body: JsonObject): Progress {
       const [url, seconds] = [asText(video['url']), readSeconds(video['duration'])];
       if (!url) return failed('done without a video', 'upstream');
       const output = { kind: 'video', url, ...withoutUndefined({ duration: seconds }) } as const;
-      return { type: 'produced', outputs: [output], usage: withoutUndefined({ seconds }) };
+      const usage = withoutUndefined({ seconds, paid_nano_usd: reportedPrice(body['usage']) });
+      return { type: 'produced', outputs: [output], usage };
     }
     case 'expired':
       return failed('expired', 'upstream');

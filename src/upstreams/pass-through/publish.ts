@@ -1,4 +1,5 @@
 import { type Edit, editMembers, findEndOfMembers } from '../../json/members.ts';
+import { pricesIn } from '../../protocols/reported-price.ts';
 import type { UpstreamCall } from '../contract.ts';
 
 /**
@@ -18,7 +19,13 @@ export function publishAnswer(text: string, answer: Json, call: UpstreamCall): s
   if (typeof answer['id'] === 'string') edits['id'] = JSON.stringify(call.answer_id);
   if (typeof answer['model'] === 'string') edits['model'] = JSON.stringify(call.public_model);
   for (const leak of LEAKS) if (leak in answer) edits[leak] = null;
+  const prices = pricesIn(answer['usage']);
+  if (prices) edits['usage'] = (usage) => withoutMembers(usage, prices);
   return hideModel(editMembers(text, edits), modelNames(answer['model'], call), call.public_model);
+}
+
+function withoutMembers(text: string, names: readonly string[]): string {
+  return editMembers(text, Object.fromEntries(names.map((name) => [name, null])));
 }
 
 /**
@@ -75,7 +82,8 @@ export class ChunkPublisher {
   publish(text: string, chunk: Json, keepUsage: boolean): string {
     const dropUsage = !keepUsage && 'usage' in chunk;
     const isKnown = this.knows(text, chunk) || this.learns(text, chunk);
-    if (!isKnown || LEAKS.some((leak) => leak in chunk)) {
+    const hasPrices = keepUsage && pricesIn(chunk['usage']) !== undefined;
+    if (!isKnown || hasPrices || LEAKS.some((leak) => leak in chunk)) {
       const all = publishAnswer(text, chunk, this.call);
       return dropUsage ? editMembers(all, { usage: null }) : all;
     }

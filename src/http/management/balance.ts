@@ -1,4 +1,5 @@
 import { readBalance } from '../../../db/organizations.ts';
+import type { BalanceState } from '../../../db/usage/state.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { usd } from '../../json/usd.ts';
 import { type Handler, json } from '../endpoint.ts';
@@ -14,13 +15,14 @@ export function getBalance(deps: ManagementDeps): Handler {
     const { organization_id } = await admitManager(deps, context);
     const balance = await readBalance(deps.orm, organization_id);
     if (!balance) throw new WeirError('not_found', 'There is no such organization.');
-    return json({
-      object: 'balance',
-      currency: 'USD',
-      total_deposited: usd(balance.deposited),
-      available: usd(balance.available),
-      held: usd(balance.held),
-      used: usd(balance.settled),
-    });
+    return json(balanceView({ ...balance, used: balance.settled }));
+  };
+}
+
+/** Returns a balance as clients see it. */
+export function balanceView({ deposited, available, held, used }: BalanceState): object {
+  return {
+    ...{ object: 'balance', currency: 'USD', total_deposited: usd(deposited) },
+    ...{ available: usd(available), held: usd(held), used: usd(used) },
   };
 }

@@ -1,10 +1,13 @@
 import type { Sql } from 'postgres';
 import { type AsOf, readAsOf } from '../../../db/usage/as-of.ts';
 import { readChange, type TaskChange, type UsageChange } from '../../../db/usage/changes.ts';
+import { type MoneyState, readMoneyState } from '../../../db/usage/state.ts';
 import type { Clock } from '../../actors/clock.ts';
 
 /** How often the changes of an organization are read while somebody watches. */
 const READ_EVERY_MS = 500;
+/** Each such read also reads the balance and the keys: a stream shows their changes once a second. */
+const READS_PER_STATE = 2;
 /** A stream whose client is this many changes behind is closed; the client resumes by id. */
 const MAX_BEHIND = 20;
 /** The most streams of this replica. */
@@ -13,6 +16,8 @@ const MAX_STREAMS = 2_000;
 /** A change with the state after it, by which a client resumes. */
 export interface FedChange extends UsageChange {
   readonly as_of: AsOf;
+  /** The balance and the keys that changed. A stream begins with the balance and all keys. */
+  readonly money?: MoneyState | undefined;
 }
 
 /** The changes for one stream. */
@@ -65,9 +70,10 @@ export class UsageFeed {
   private add(organization_id: string, now: AsOf, missed: FedChange | undefined): FeedStream {
     let watched = this.watched.get(organization_id);
     if (!watched) {
-      const read = (since: AsOf, until: AsOf) =>
-        readChange(this.deps.sql, organization_id, since, until);
-      watched = new Watched({ ...this.deps, read }, now);
+      const { sql } = this.deps;
+      const read = (since: AsOf, until: AsOf) => readChange(sql, organization_id, since, until);
+      const readMoney = () => readMoneyState(sql, organization_id);
+      watched = new Watched({ ...this.deps, read, readMoney }, now);
       this.watched.set(organization_id, watched);
     }
     const owner = watched;
@@ -88,6 +94,7 @@ class Watched {
   readonly streams = new Set<QueuedStream>();
   private cancelTimer: () => void = () => undefined;
   private isStopped = false;
+  private reads = 0;
 
   constructor(
     private readonly deps: {
@@ -95,6 +102,7 @@ class Watched {
       readonly clock: Clock;
       readonly onError: (error: unknown) => void;
       readonly read: (since: AsOf, until: AsOf) => Promise<UsageChange>;
+      readonly readMoney: () => Promise<MoneyState>;
     },
     private since: AsOf,
   ) {
@@ -120,8 +128,10 @@ class Watched {
     const now = await readAsOf(this.deps.sql);
     const change = await this.deps.read(this.since, now);
     this.since = now;
-    if (change.counts.length === 0 && change.tasks.length === 0) return;
-    for (const stream of [...this.streams]) stream.push({ ...change, as_of: now });
+    this.reads += 1;
+    const money = this.reads % READS_PER_STATE === 0 ? await this.deps.readMoney() : undefined;
+    if (change.counts.length === 0 && change.tasks.length === 0 && !money) return;
+    for (const stream of [...this.streams]) stream.push({ ...change, as_of: now, money });
   }
 }
 
@@ -129,6 +139,7 @@ class Watched {
 class QueuedStream implements FeedStream {
   private readonly waiting: FedChange[] = [];
   private readonly shown = new Map<string, string>();
+  private readonly money = new ShownMoney();
   private wake: () => void = () => undefined;
   private hasEnded = false;
 
@@ -149,8 +160,9 @@ class QueuedStream implements FeedStream {
       return;
     }
     const tasks = change.tasks.filter((task) => this.isNews(task));
-    if (change.counts.length === 0 && tasks.length === 0) return;
-    this.waiting.push({ ...change, tasks });
+    const money = change.money && this.money.newsOf(change.money);
+    if (change.counts.length === 0 && tasks.length === 0 && !money) return;
+    this.waiting.push({ ...change, tasks, money });
     this.wake();
   }
 
@@ -181,5 +193,23 @@ class QueuedStream implements FeedStream {
     this.shown.set(id, status);
     if (this.shown.size > 1_000) this.shown.delete(this.shown.keys().next().value ?? '');
     return true;
+  }
+}
+
+/** What a client knows of its organization's money. */
+class ShownMoney {
+  private balance = '';
+  private keys = new Map<string, string>();
+
+  /** Returns what changed since the last call; undefined if nothing did. */
+  newsOf({ balance, keys }: MoneyState): MoneyState | undefined {
+    const text = JSON.stringify(balance);
+    const isNewBalance = text !== this.balance;
+    this.balance = text;
+    const now = new Map(keys.map((key) => [key.key_id, JSON.stringify(key)]));
+    const changed = keys.filter(({ key_id }) => now.get(key_id) !== this.keys.get(key_id));
+    this.keys = now;
+    if (!isNewBalance && changed.length === 0) return undefined;
+    return { balance: isNewBalance ? balance : undefined, keys: changed };
   }
 }

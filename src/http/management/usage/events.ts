@@ -1,4 +1,5 @@
 import { parseAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
+import type { KeyState } from '../../../../db/usage/state.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import type { FedChange, FeedStream } from '../../../inference/records/usage-feed.ts';
 import { usd } from '../../../json/usd.ts';
@@ -9,6 +10,7 @@ import {
   STALLED_AFTER_S,
   STREAM_HEARTBEAT_MS,
 } from '../../event-stream.ts';
+import { balanceView } from '../balance.ts';
 import { admitManager } from '../keys.ts';
 import { callView } from './call-view.ts';
 import type { UsageDeps } from './lines.ts';
@@ -19,7 +21,8 @@ const MAX_AWAY_MS = 10 * 60 * 1_000;
 /**
  * `GET /v1/management/events`: what happens in the organization, as server-sent events. `usage`
  * counts the calls that were recorded since the last event and names the newest; `tasks` names the
- * tasks that were created or that ended. The header `Last-Event-ID` resumes a stream. If the client
+ * tasks that were created or that ended; `keys` and `balance` have the money of the keys and of the
+ * organization, first all of it and then what changed, at most once a second. The header `Last-Event-ID` resumes a stream. If the client
  * was away for more than ten minutes, the first event is `reset`.
  */
 export function streamUsageEvents(deps: UsageDeps): Handler {
@@ -82,8 +85,14 @@ async function pump(
 }
 
 /** Returns the events of a change. Only the last one has an id, so a change is resumed whole. */
-function textOf({ as_of, counts, latest, tasks }: FedChange): string {
+function textOf({ as_of, counts, latest, tasks, money }: FedChange): string {
   const events: string[] = [];
+  if (money?.balance) {
+    events.push(`event: balance\ndata: ${JSON.stringify(balanceView(money.balance))}\n\n`);
+  }
+  if (money && money.keys.length > 0) {
+    events.push(`event: keys\ndata: ${JSON.stringify({ keys: money.keys.map(keyState) })}\n\n`);
+  }
   if (tasks.length > 0) {
     const data = tasks.map(({ id, status, model, scene }) => ({ id, status, model, scene }));
     events.push(`event: tasks\ndata: ${JSON.stringify({ tasks: data })}\n\n`);
@@ -101,4 +110,13 @@ function textOf({ as_of, counts, latest, tasks }: FedChange): string {
   }
   const last = events.pop() ?? '';
   return `${events.join('')}id: ${writeAsOf(as_of)}\n${last}`;
+}
+
+/** The money of a key. `cap` says whether its limit is used up. */
+function keyState({ key_id, status, limit_nano_usd: limit, used_nano_usd: used }: KeyState) {
+  return {
+    ...{ api_key_id: key_id, status, used_amount: usd(used) },
+    limit_amount: limit === null ? null : usd(limit),
+    cap: limit === null ? 'none' : used >= limit ? 'reached' : 'free',
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Kills Weir or its database with -9 while clients stream. Afterwards each answer
- * is compared with the simulator's books and with its charge.
+ * Kills Weir or its database with -9 while clients stream and tasks run. Afterwards each answer is
+ * compared with the simulator's books, with its charge, and with its record on the public interface.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,16 @@ import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 import { withDatabaseOf } from './database-of.ts';
+import { type ReadRecords, readRecords, recordViolations } from './kill-records.ts';
 import { type ClientCall, Load } from './load.ts';
+import { type ClientTask, TaskLoad } from './task-load.ts';
 
 export interface KillOptions {
   victim: 'weir' | 'database';
   kills: number;
   streams: number;
+  /** Clients that create tasks. */
+  tasks: number;
   /** Time of load before each kill, in ms. */
   load_ms: number;
   /** Seed of the lengths of the answers. */
@@ -45,6 +49,11 @@ export interface KillReport {
    * client's connection broke.
    */
   killed_after_commit: number;
+  /** Tasks that ended, and those of them that failed. */
+  tasks: number;
+  failed_tasks: number;
+  /** The records of calls. */
+  records: number;
   /** The violated rules. The list must be empty. */
   violations: string[];
 }
@@ -60,16 +69,20 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
   };
   let weir = await startWeir(settings);
   const load = new Load(weir, options.seed);
+  const tasks = new TaskLoad(weir, options.seed);
   try {
     load.start(options.streams);
+    tasks.start(options.tasks);
     for (let kill = 0; kill < options.kills; kill += 1) {
       await Bun.sleep(options.load_ms);
       weir = await strike(options.victim, weir, settings);
     }
     await Bun.sleep(options.load_ms);
-    await load.stop();
+    await Promise.all([load.stop(), tasks.stop()]);
+    const records = await readRecords(weir);
     await weir.stop();
-    return await compare(load.calls, simulator.url, settings.data, options);
+    const seen = { calls: load.calls, tasks: tasks.tasks, records };
+    return await compare(seen, simulator.url, settings.data, options);
   } finally {
     await weir.stop().catch(() => undefined);
     await simulator.stop();
@@ -85,6 +98,11 @@ function configFor(simulatorUrl: string): string {
     api_key: sim-main
     max_concurrency: 1000
     models: { gpt-4o-mini: gpt-4o-mini-physical }
+  - id: images
+    protocol: midjourney
+    base_url: ${simulatorUrl}/midjourney/mj
+    api_key: sim-images
+    models: { midjourney: MID_JOURNEY }
 roles: { standard: 1000000 }
 `;
 }
@@ -110,8 +128,15 @@ function postmasterOf(data: string): number {
   throw new Error(`no postmaster in ${data}`);
 }
 
+/** What clients saw, and what their organization reads. */
+interface Seen {
+  readonly calls: readonly ClientCall[];
+  readonly tasks: readonly ClientTask[];
+  readonly records: ReadRecords;
+}
+
 async function compare(
-  calls: ClientCall[],
+  { calls, tasks, records }: Seen,
   simulator_url: string,
   data: string,
   { victim, seed }: KillOptions,
@@ -123,9 +148,12 @@ async function compare(
       ...{ simulator_url, sql, seed, work, witnesses: calls, killed: victim === 'weir' },
     }),
     at_rest: await findMoneyNotAtRest(sql, { are_grants_returned: true }),
-    charged: await sql<{ request_id: string; outcome: string }[]>`
-      select replace(request_id::text, '-', '') as request_id, outcome from usage_line`,
+    charged: await sql<{ request_id: string; outcome: string; nano_usd: number }[]>`
+      select replace(request_id::text, '-', '') as request_id, outcome,
+        charged_nano_usd as nano_usd
+      from usage_line`,
   }));
+  const sum = charged.reduce((so_far, { nano_usd }) => so_far + BigInt(nano_usd), 0n);
   const completed = new Set(
     charged.filter(({ outcome }) => outcome === 'completed').map(({ request_id }) => request_id),
   );
@@ -142,10 +170,17 @@ async function compare(
     broken: count('broken'),
     refused: count('refused'),
     upstream_whole: upstream.size,
-    settled: charged.length,
+    settled: charged.length - tasks.filter(({ status }) => status === 'completed').length,
     killed_before_commit: broken.filter((call) => upstream.has(call.reference) && !isCharged(call))
       .length,
     killed_after_commit: broken.filter(isCharged).length,
-    violations: [...differences.map(differenceText), ...at_rest],
+    tasks: tasks.length,
+    failed_tasks: tasks.filter(({ status }) => status === 'failed').length,
+    records: records.calls.length,
+    violations: [
+      ...differences.map(differenceText),
+      ...at_rest,
+      ...recordViolations(records, calls, tasks, sum),
+    ],
   };
 }

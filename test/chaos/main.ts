@@ -55,6 +55,7 @@ async function kill(args: string[]): Promise<boolean> {
     victim: { type: 'string' },
     kills: { type: 'string' },
     streams: { type: 'string' },
+    tasks: { type: 'string' },
     'load-ms': { type: 'string' },
     seed: { type: 'string' },
   });
@@ -62,6 +63,7 @@ async function kill(args: string[]): Promise<boolean> {
     victims: victimsOf(values.victim),
     kills: whole(values, 'kills', 3),
     streams: whole(values, 'streams', 50),
+    tasks: whole(values, 'tasks', 8),
     load_ms: whole(values, 'load-ms', 3_000),
     seed: seedOf(values),
   }));
@@ -70,7 +72,7 @@ async function kill(args: string[]): Promise<boolean> {
   for (const victim of victims) {
     const report = await runKills({ victim, ...common });
     console.log(
-      `kill -9 of ${victim}, ${common.kills} times, ${common.streams} streams, seed ${common.seed}`,
+      `kill -9 of ${victim}, ${common.kills} times, ${common.streams} streams, ${common.tasks} clients of tasks, seed ${common.seed}`,
     );
     console.table(report.violations.length > 0 ? report : { ...report, violations: 'none' });
     isClean &&= report.violations.length === 0;

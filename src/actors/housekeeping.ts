@@ -1,6 +1,8 @@
 import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
 import { deleteOldTransitions } from '../../db/channels/transitions.ts';
+import { deleteOldCopies } from '../../db/debug/copies.ts';
+import { deleteOldWindows } from '../../db/debug/windows.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
 import { deleteOldCallRecords } from '../../db/records/calls.ts';
@@ -20,6 +22,9 @@ const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
 const TRANSITIONS_A_SWEEP = 5_000;
 const RECORDS_A_SWEEP = 50_000;
+/** A copy may have megabytes. */
+const COPIES_A_SWEEP = 1_000;
+const WINDOWS_A_SWEEP = 1_000;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
 /**
@@ -70,6 +75,8 @@ export class Housekeeping {
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await deleteOldTransitions(sql, circuit_days, TRANSITIONS_A_SWEEP);
     await deleteOldCallRecords(sql, clock.now(), record_days, RECORDS_A_SWEEP);
+    await deleteOldCopies(sql, COPIES_A_SWEEP);
+    await deleteOldWindows(sql, WINDOWS_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopenedBatches(sql, UNOPENED_HOURS);
   }

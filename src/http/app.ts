@@ -18,6 +18,7 @@ import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
 import { getBalance } from './management/balance.ts';
 import { ManagedBatches } from './management/batches.ts';
+import { type DebugRouteDeps, DebugWindowRoutes } from './management/debug-windows.ts';
 import { WebhookDeliveries } from './management/deliveries.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
 import { getOrganization, updateOrganization } from './management/organization.ts';
@@ -75,6 +76,8 @@ export interface AppDeps
   running: UsageDeps['running'];
   /** What happens in each organization. */
   feed: UsageDeps['feed'];
+  /** The debug windows. Missing if this process copies no calls. */
+  debug?: DebugRouteDeps['debug'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
   generation?: GenerationRouteDeps['generation'];
   /** Message batches. Missing if this process serves no batches. */
@@ -163,6 +166,7 @@ function routes(deps: AppDeps): Route[] {
     },
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...debugRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/management/balance', { GET: getBalance(deps) }),
     openai('/v1/management/organization', {
       GET: getOrganization(deps),
@@ -215,6 +219,18 @@ function managementRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/management/batches/:id/cancel', { POST: batches.cancel }],
     ['/v1/management/webhook-deliveries', { GET: deliveries.list }],
     ['/v1/management/webhook-deliveries/:id/redeliver', { POST: deliveries.redeliver }],
+  ];
+}
+
+/** The routes that copy calls for a while, and show the copies. */
+function debugRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
+  const debug = new DebugWindowRoutes(app);
+  return [
+    ['/v1/management/debug-windows', { GET: debug.list, POST: debug.open }],
+    ['/v1/management/debug-windows/:id', { GET: debug.get }],
+    ['/v1/management/debug-windows/:id/close', { POST: debug.close }],
+    ['/v1/management/debug-events', { GET: debug.listEvents }],
+    ['/v1/management/requests/:id/debug', { GET: debug.readCopy }],
   ];
 }
 

@@ -41,6 +41,16 @@ export interface BodyLimits {
  * if the signal is aborted before the body is complete.
  */
 export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const { onBody } = limits.counted;
+  const body = readDecoded(request, limits);
+  if (!onBody) return body;
+  return body.then((bytes) => {
+    onBody(bytes);
+    return bytes;
+  });
+}
+
+function readDecoded(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const { counted, signal, timeout_ms = BODY_TIMEOUT_MS } = limits;
   const max_bytes = Math.min(limits.max_bytes, counted.max_body_bytes);
   const content_length = request.headers.get('content-length');

@@ -70,6 +70,8 @@ export function endpoint(
     try {
       requireHost(request);
       response = await handler(context);
+      const copy = context.record?.copy;
+      if (copy) response = await copy.copy(response, isStreamed(context, response), request.signal);
       const accepted = request.headers.get('accept-encoding');
       if (accepted !== null) response = await compressed(response, accepted);
       if (bytes.isLarge) response = await sendCounted(response, request, bytes);
@@ -78,6 +80,8 @@ export function endpoint(
       const known = asUnavailableIfTransient(error);
       report(known, request_id);
       response = renderError(known, familyOf(request), request_id);
+      const copy = context.record?.copy;
+      if (copy) response = await copy.copy(response, false, request.signal);
       if (context.record) failRecord(context.record, known, request.signal.aborted);
     } finally {
       bytes.end();
@@ -90,6 +94,11 @@ export function endpoint(
     if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
     return closeAfter(response, request);
   };
+}
+
+/** True if the body of a response must be sent while it is read. A repeat may break off. */
+function isStreamed({ record }: RequestContext, { headers }: Response): boolean {
+  return record?.lasts === true || headers.has('idempotent-replayed');
 }
 
 const DATABASE_RETRY_AFTER_S = 2;

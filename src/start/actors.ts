@@ -241,6 +241,7 @@ export async function startActors(
   const folder = new UsageFolder({ sql: background, clock: systemClock, onError });
   folder.start();
   return {
+    bus,
     replica,
     keys,
     ranking: () => ranking.latest,

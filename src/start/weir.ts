@@ -15,6 +15,7 @@ import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
+import { startDebug } from './debug.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
 import { chatModelOf } from './greeting.ts';
 import { openInstallation } from './installation.ts';
@@ -64,13 +65,16 @@ export async function startWeir(
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
     const actors = await startActors(databases, installation, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
+    const onError = (error: unknown) => logError(log, error);
+    const debug = await startDebug(actors.bus, databases, key.for('debug-copies'), onError);
+    stopSteps.unshift(() => debug.stop());
     const repeats = new Repeats({
       sql: databases.requests.sql,
       clock: systemClock,
       key: key.for('kept-answers'),
       max_bytes: environment.WEIR_KEPT_ANSWERS_MB * BYTES_PER_MB,
       replica_id: () => actors.replica.id,
-      onError: (error) => logError(log, error),
+      onError,
     });
     const redis = connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());
@@ -85,6 +89,7 @@ export async function startWeir(
         keys: actors.keys,
         wrongCredentials,
         records: actors.records,
+        debug,
         proxies: proxies === undefined ? [] : parseCidrList(proxies),
       }),
       metrics_token: environment.WEIR_METRICS_TOKEN,
@@ -94,6 +99,11 @@ export async function startWeir(
           name: 'weir_wrong_keys_refused_total',
           help: 'Requests refused because their address sent too many wrong keys or tokens.',
           value: wrongCredentials.refused,
+        },
+        {
+          name: 'weir_debug_copies_dropped_total',
+          help: 'Copies of calls in debug windows that were lost, because the database was away or slow.',
+          value: debug.dropped,
         },
       ],
       orm: databases.requests.orm,
@@ -106,6 +116,7 @@ export async function startWeir(
       usage: () => databases.requests.sql,
       running: () => actors.runningCalls,
       feed: () => actors.feed,
+      debug: () => debug,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
       public_url: generation.ports.public_url,

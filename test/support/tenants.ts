@@ -27,6 +27,9 @@ export interface Tenant {
   delivery: string;
   /** A charged call. */
   request: string;
+  /** A debug window, and a call that was copied in it. */
+  window: string;
+  copy: string;
 }
 
 export interface Tenants {
@@ -107,7 +110,7 @@ export async function startTenants(): Promise<Tenants> {
     })}`;
     const [key_id, api_key] = await addKey(id);
     const management_token = await addToken('mt', id);
-    const objects = { task: '', batch: '', delivery: '', request: '' };
+    const objects = { task: '', batch: '', delivery: '', request: '', window: '', copy: '' };
     return { id, key_id, api_key, management_token, ...objects };
   }
 
@@ -198,6 +201,28 @@ async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
     tenant,
   );
   tenant.request = data[0]?.request_id ?? '';
+  await addCopy(tenants, tenant);
+}
+
+/** Gives a tenant a debug window with the copy of one call. */
+async function addCopy(tenants: Tenants, tenant: Tenant): Promise<void> {
+  const post = (path: string, token: string, body: object) =>
+    fetch(tenants.weir.base_url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const opened = await post('/v1/management/debug-windows', tenant.management_token, {});
+  tenant.window = ((await opened.json()) as { id: string }).id;
+  const called = await post('/v1/chat/completions', tenant.api_key, {
+    model: 'gpt-4o',
+    messages: [{ role: 'user', content: 'hi [[sim tokens=5]]' }],
+  });
+  tenant.copy = called.headers.get('x-request-id') ?? '';
+  await until('the call is copied', async () => {
+    const path = `/v1/management/requests/${tenant.copy}/debug`;
+    return (await tenants.send('GET', path, tenant.management_token)).ok;
+  });
 }
 
 function configOf(simulator_url: string): string {

@@ -63,6 +63,8 @@ const SCHEMAS = {
       }),
     ),
   }),
+  /** A debug window of the organization was opened or closed. */
+  debug: Type.Object({ organization_id: Type.String() }),
   /** The row of the API key changed. */
   key: Type.Object({ key_id: Type.String() }),
   /**

@@ -1,6 +1,8 @@
 import type { KeyRecord } from '../../../db/keys.ts';
 import type { Cidr } from '../../config/cidr-list.ts';
+import type { DebugWindows } from '../../inference/debug/debug-windows.ts';
 import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import type { CallRecord } from '../../inference/records/call-record.ts';
 import type { CallRecords } from '../../inference/records/call-records.ts';
 import { programOf } from '../../inference/records/program.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
@@ -17,6 +19,8 @@ interface AuthenticationParts {
   readonly proxies: readonly Cidr[];
   /** Records the calls with an API key. Absent in tests that need no records. */
   readonly records?: CallRecords;
+  /** Copies the calls of keys with an open debug window. Absent in tests that need no copies. */
+  readonly debug?: Pick<DebugWindows, 'windowOf' | 'begin'>;
 }
 
 /**
@@ -50,8 +54,25 @@ export class Authentication {
       { id: uuid, arrived_ms, protocol, program: programOf(request.headers.get('user-agent')) },
       key,
     );
-    if (record) context.record = record;
+    if (record) {
+      context.record = record;
+      this.beginCopy(context, record, key);
+    }
     return key;
+  }
+
+  /** Begins the copy of a call, if a debug window is open for its key. */
+  private beginCopy(context: RequestContext, record: CallRecord, key: KeyRecord): void {
+    const { debug } = this.parts;
+    const window = debug?.windowOf(key);
+    if (!debug || !window) return;
+    const { request, uuid: id, bytes } = context;
+    const path = new URL(request.url).pathname;
+    const copy = debug.begin(window, {
+      ...{ id, key, path, content_type: request.headers.get('content-type') },
+    });
+    record.copy = copy;
+    bytes.onBody = (body) => copy.request.add(body);
   }
 
   private findKey(

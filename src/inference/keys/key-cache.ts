@@ -37,6 +37,8 @@ interface CachedKey {
 
 /** The holder of a management token. */
 export interface Manager {
+  /** The id of the management token. */
+  token_id: string;
   organization_id: string;
   role: string;
 }
@@ -132,7 +134,7 @@ export class KeyCache {
         hint: 'The management interface takes a token that begins with mt-.',
       });
     }
-    return { organization_id: token.organization_id, role: token.role ?? '' };
+    return { token_id: token.id, organization_id: token.organization_id, role: token.role ?? '' };
   }
 
   /**

@@ -6,6 +6,7 @@ import type {
 } from '../../../db/records/record.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
+import type { DebugCopyDraft } from '../debug/debug-copy.ts';
 import { storable } from './storable.ts';
 
 /** How a call without a charge ended (`call_record.outcome`). */
@@ -74,6 +75,8 @@ export class CallRecord {
   isCharged = false;
   /** True if the call created a task. The task has the facts, and its end writes the record. */
   hasTask = false;
+  /** The copy of the call. Set while a debug window is open. */
+  copy: DebugCopyDraft | undefined;
   /** The output tokens that were received so far, estimated. */
   tokens_so_far = 0;
   /** When the key was known, when the money was reserved, when the latest attempt began … */
@@ -156,6 +159,7 @@ export class CallRecord {
     this.ended_ms = performance.now();
     this.held_nano_usd = 0;
     this.onEnded(this);
+    this.copy?.endTapped();
   }
 
   /** Returns the facts for a row. `more` is added to the detail. */

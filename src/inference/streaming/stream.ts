@@ -109,6 +109,7 @@ export class StreamRun {
     this.endBytes = this.deps.call.bytes?.share();
     const { recorder, record } = this.deps.call;
     if (record) record.lasts = true;
+    record?.copy?.tap();
     if (recorder) return recorder.start(() => this.pump(recorder));
     // Bun's direct stream has no queue. A stream with a queue costs 40 µs more per call (measured).
     return new ReadableStream<string>({
@@ -176,6 +177,7 @@ export class StreamRun {
 
   private write(client: StreamClient, text: string): Promise<unknown> | undefined {
     this.hasSent = true;
+    this.deps.call.record?.copy?.add(text);
     const written = client.write(text);
     client.flush();
     return written instanceof Promise ? written : undefined;
@@ -269,7 +271,8 @@ export class StreamRun {
   }
 
   private end(client: StreamClient, text: string): void {
-    const { recorder } = this.deps.call;
+    const { recorder, record } = this.deps.call;
+    if (!this.hasClientLeft) record?.copy?.add(text);
     if (recorder) {
       recorder.end(text);
     } else if (!this.hasClientLeft) {

@@ -74,6 +74,8 @@ export class BytesInFlight {
   private answer_bytes = 0;
   /** True if the body of the request was read to its end, or is so small that Bun reads it. */
   hasWholeBody = false;
+  /** Called with the whole, decoded body of the request. Set while a debug window is open. */
+  onBody: ((body: Uint8Array) => void) | undefined;
   /** How many users need the bytes: the handler, and each stream that outlives the handler. */
   private users = 1;
 

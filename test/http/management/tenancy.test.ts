@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => tenants.stop());
 
-type Kind = 'task' | 'batch' | 'delivery' | 'key' | 'request';
+type Kind = 'task' | 'batch' | 'delivery' | 'key' | 'request' | 'window' | 'copy';
 
 interface Route {
   method: 'GET' | 'POST';
@@ -58,6 +58,13 @@ const ROUTES: Route[] = [
   management('GET', '/api-keys/{id}/usage', 200, 'key'),
   management('GET', '/api-keys/{id}/billing', 200, 'key'),
   management('GET', '/requests/{id}', 200, 'request'),
+  management('GET', '/debug-windows'),
+  // Without a body, the window of this request is refused.
+  management('POST', '/debug-windows', 415),
+  management('GET', '/debug-windows/{id}', 200, 'window'),
+  management('POST', '/debug-windows/{id}/close', 200, 'window'),
+  management('GET', '/debug-events'),
+  management('GET', '/requests/{id}/debug', 200, 'copy'),
   operator('/calls'),
   operator('/tasks'),
   operator('/books'),
@@ -84,6 +91,8 @@ const MISSING: Record<Kind, string> = {
   delivery: `msg_weir_${'0'.repeat(32)}`,
   key: `key_${'0'.repeat(32)}`,
   request: `req_${'0'.repeat(32)}`,
+  window: `dbg_${'0'.repeat(32)}`,
+  copy: `req_${'0'.repeat(32)}`,
 };
 
 describe.each(ROUTES)('$method $path', (route) => {

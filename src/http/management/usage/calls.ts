@@ -92,8 +92,8 @@ export function getRequest(deps: UsageDeps): Handler {
 const ID =
   /^(?:req_|txn_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 
-/** Returns the UUID of an id; undefined for any other text. */
-function uuidOf(id: string): string | undefined {
+/** Returns the UUID of a request id or a transaction id; undefined for any other text. */
+export function uuidOf(id: string): string | undefined {
   const match = ID.exec(id);
   return match ? match.slice(1).join('-') : undefined;
 }

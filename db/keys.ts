@@ -112,9 +112,10 @@ const usedSoFar = sql<number>`(api_key.used_nano_usd + coalesce((
   select sum(settled_nano_usd - posted_nano_usd) from quota_grant
   where quota_grant.key_id = api_key.id and quota_grant.status = 'open'), 0))::int8`;
 
-/** The time of the key's last usage line; null if it has none. */
-const lastUse = sql<Date | null>`(
-  select max(usage_line.at) from usage_line where usage_line.key_id = api_key.id)`;
+/** The time of the key's last usage line, also if that is removed; null if it has none. */
+const lastUse = sql<Date | null>`greatest(
+  (select max(usage_line.at) from usage_line where usage_line.key_id = api_key.id),
+  (select max(closed_charge.last_at) from closed_charge where closed_charge.key_id = api_key.id))`;
 
 const managed = {
   id: apiKey.id,

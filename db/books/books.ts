@@ -90,11 +90,13 @@ export async function findUnknownOutcomes(sql: Sql): Promise<UnknownOutcomes> {
   };
 }
 
-/** Sums the overruns of all usage lines. Reads every line. */
+/** Sums the overruns of all usage lines, also of removed ones. Reads every line. */
 export async function readOverruns(sql: Sql): Promise<OverrunSums> {
   const [sums] = await sql<{ count: number; amount: string }[]>`
-    select count(*)::int4 as count, coalesce(sum(overrun_nano_usd), 0)::text as amount
-    from usage_line where overrun_nano_usd > 0`;
+    select coalesce(sum(count), 0)::int4 as count, coalesce(sum(amount), 0)::text as amount from (
+      select count(*) as count, sum(overrun_nano_usd) as amount
+      from usage_line where overrun_nano_usd > 0
+      union all select sum(overruns), sum(overrun_nano_usd) from closed_charge) as overrun`;
   const { count = 0, amount = '0' } = sums ?? {};
   if (count === 0) return { count, amount, latest: [] };
   const latest = await sql<Overrun[]>`

@@ -91,29 +91,45 @@ const DAY_MS = 24 * 3_600_000;
 const MOST_BEFORE_MS = DAY_MS;
 const MOST_AFTER_MS = 8 * DAY_MS;
 
+/** The names of these sums. */
+export const SUM_NAMES = [
+  ...(['requests', 'list_nano_usd', 'charged_nano_usd', 'input_tokens'] as const),
+  ...(['output_tokens', 'paid_nano_usd', 'paid_requests'] as const),
+];
+
+/** The sums of usage lines by day, channel and model, as an SQL query without its condition. */
+export const CHANNEL_SUMS = `
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day, channel_id, model,
+    count(*)::int8 as requests,
+    sum(charged_nano_usd + overrun_nano_usd)::int8 as list_nano_usd,
+    sum(charged_nano_usd)::int8 as charged_nano_usd,
+    sum(input_tokens::int8 + cached_input_tokens + cache_write_tokens)::int8 as input_tokens,
+    sum(output_tokens)::int8 as output_tokens,
+    coalesce(sum((detail ->> 'paid_nano_usd')::int8), 0)::int8 as paid_nano_usd,
+    count(detail ->> 'paid_nano_usd')::int8 as paid_requests`;
+
 /**
- * Sums the usage lines of some days. It reads all lines of these days, by their ids: no index has
- * their channels.
+ * Sums the usage lines of some days, also those that retention removed. It reads all lines of these days,
+ * by their ids: no index has their channels.
  */
 export function sumByChannel(
   sql: Sql,
   { from, until, channel_id }: ReconciledDays,
 ): Promise<RecordedRow[]> {
+  const isOfChannel = channel_id === undefined ? sql`` : sql`and channel_id = ${channel_id}`;
   return sql<RecordedRow[]>`
-    select channel_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day, model,
-      count(*)::int8 as requests,
-      sum(charged_nano_usd + overrun_nano_usd)::int8 as list_nano_usd,
-      sum(charged_nano_usd)::int8 as charged_nano_usd,
-      sum(input_tokens::int8 + cached_input_tokens + cache_write_tokens)::int8 as input_tokens,
-      sum(output_tokens)::int8 as output_tokens,
-      coalesce(sum((detail ->> 'paid_nano_usd')::int8), 0)::int8 as paid_nano_usd,
-      count(detail ->> 'paid_nano_usd')::int8 as paid_requests
-    from usage_line
-    where id >= ${firstIdAt(from.getTime() - MOST_BEFORE_MS)}
-      and id < ${firstIdAt(until.getTime() + MOST_AFTER_MS)}
-      and at >= ${from} and at < ${until}
-      ${channel_id === undefined ? sql`` : sql`and channel_id = ${channel_id}`}
-    group by 1, 2, 3 order by 2, 1, 3`;
+    select day, channel_id, model,
+      ${sql.unsafe(SUM_NAMES.map((name) => `sum(${name})::int8 as ${name}`).join())}
+    from (
+      (${sql.unsafe(CHANNEL_SUMS)} from usage_line
+        where id >= ${firstIdAt(from.getTime() - MOST_BEFORE_MS)}
+          and id < ${firstIdAt(until.getTime() + MOST_AFTER_MS)}
+          and at >= ${from} and at < ${until} ${isOfChannel}
+        group by 1, 2, 3)
+      union all
+      select day::text, channel_id, model, ${sql.unsafe(SUM_NAMES.join())} from closed_channel
+      where day >= ${dayOf(from)}::text::date and day < ${dayOf(until)}::text::date ${isOfChannel}
+    ) as part group by 1, 2, 3 order by 1, 2, 3`;
 }
 
 const dayOf = (date: Date) => date.toISOString().slice(0, 10);

@@ -14,7 +14,10 @@ export interface Imbalance {
  * - deposits of an organization = balance + held + settled;
  * - held money of an organization or key = granted - posted of its open grants + its open holds;
  * - an organization's and a key's charges = the sum of their usage lines;
- * - the charges of a grant or a settled hold = the sum of its usage lines.
+ * - the charges of a grant or a settled hold = the sum of its usage lines;
+ * - an organization's sums of usage = the sum of the usage lines that they stand for.
+ *
+ * Lines that retention removed count with the totals that it left.
  */
 export function findImbalances(sql: Sql): Promise<Imbalance[]> {
   return sql<Imbalance[]>`
@@ -26,7 +29,17 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
       select organization_id, key_id, sum(amount_nano_usd) as held from hold
       where status = 'held' group by 1, 2
     ), lines as (
-      select organization_id, key_id, sum(charged_nano_usd) as charged from usage_line group by 1, 2
+      select organization_id, key_id, sum(charged) as charged, sum(folded) as folded from (
+        select organization_id, key_id, sum(charged_nano_usd) as charged,
+          sum(charged_nano_usd) filter (where xid < next_xid and xid <> all(open_xids)) as folded
+        from usage_line cross join (select next_xid, open_xids from usage_fold) as fold group by 1, 2
+        union all
+        select organization_id, key_id, charged_nano_usd, charged_nano_usd from closed_charge
+      ) as part group by 1, 2
+    ), sums as (
+      select organization_id, sum(charged_nano_usd) as charged
+      from usage_day join usage_series on usage_series.id = series_id
+      where scope = 'total' group by 1
     ), keys as (
       select api_key.id, api_key.organization_id,
         api_key.held_nano_usd - coalesce(grants.held, 0) - coalesce(holds.held, 0) as held_gap,
@@ -45,15 +58,23 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
         settled_nano_usd + (select coalesce(sum(unposted), 0) from grants
             where organization_id = organization.id)
           - (select coalesce(sum(charged), 0) from lines where organization_id = organization.id)
-          as settled_gap
+          as settled_gap,
+        coalesce((select charged from sums where organization_id = organization.id), 0)
+          - (select coalesce(sum(folded), 0) from lines where organization_id = organization.id)
+          as usage_gap
       from organization
     ), grant_lines as (
-      select quota_grant.id, settled_nano_usd - coalesce(sum(charged_nano_usd), 0) as gap
+      select quota_grant.id, settled_nano_usd - coalesce(sum(usage_line.charged_nano_usd), 0)
+        - coalesce(min(closed_payer.charged_nano_usd), 0) as gap
       from quota_grant left join usage_line on usage_line.grant_id = quota_grant.id
+      left join closed_payer on closed_payer.id = quota_grant.id
       group by quota_grant.id
     ), hold_lines as (
-      select hold.id, hold.charged_nano_usd - coalesce(sum(usage_line.charged_nano_usd), 0) as gap
-      from hold left join usage_line on usage_line.hold_id = hold.id group by hold.id
+      select hold.id, hold.charged_nano_usd - coalesce(sum(usage_line.charged_nano_usd), 0)
+        - coalesce(min(closed_payer.charged_nano_usd), 0) as gap
+      from hold left join usage_line on usage_line.hold_id = hold.id
+      left join closed_payer on closed_payer.id = hold.id
+      group by hold.id
     )
     select what, id, nano_usd::int8 from (
       select 'key held' as what, id, held_gap as nano_usd from keys
@@ -62,6 +83,8 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
       union all select 'organization sum', id, sum_gap from organizations
       union all select 'organization held', id, held_gap from organizations
       union all select 'organization settled', id, settled_gap from organizations
+      union all select 'organization usage', id, usage_gap from organizations
+        where (select is_ready from usage_fold)
       union all select 'grant lines', id::text, gap from grant_lines
       union all select 'hold lines', id::text, gap from hold_lines
     ) as gaps where nano_usd <> 0 order by what, id limit 100`;

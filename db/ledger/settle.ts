@@ -59,6 +59,8 @@ export interface SettledLine {
  *   to the grant of another replica.
  * - If the line's grant is closed, because the grant's replica is dead, the line charges nothing.
  *   The platform absorbs the amount: it is added to `overrun_nano_usd`.
+ * - A line with an id below `first_id` is a repeat whose row retention removed. It charges nothing,
+ *   and its own amounts are returned. Without `first_id`, the database refuses such a line.
  * - Grants are locked in id order (see `lockMoney`).
  *
  * Returns the amounts in the order of the lines. An amount is undefined if there is no such grant;
@@ -70,10 +72,12 @@ export interface SettledLine {
 export async function settleInline(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
+  first_id = '',
 ): Promise<(SettledLine | undefined)[]> {
-  const { booked, has_absorbed } = await insertNewLines(sql, lines);
+  const kept = first_id === '' ? lines : lines.filter(({ id }) => id >= first_id);
+  const { booked, has_absorbed } = await insertNewLines(sql, kept);
   if (booked === lines.length && !has_absorbed) return [...lines];
-  return readSettled(sql, lines);
+  return readSettled(sql, lines, first_id);
 }
 
 /**
@@ -84,6 +88,7 @@ export async function settleInline(
 async function readSettled(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
+  first_id: string,
 ): Promise<(SettledLine | undefined)[]> {
   const ids = lines.map(({ id }) => id);
   const stored = await sql<(SettledLine & { id: string })[]>`
@@ -94,7 +99,7 @@ async function readSettled(
   const line_of = new Map(stored.map((row) => [row.id, row]));
   const settled_of = new Map(grants.map((row) => [row.id, row.settled_nano_usd]));
   const answers = lines.map((line): SettledLine | undefined => {
-    const row = line_of.get(line.id);
+    const row = line_of.get(line.id) ?? (line.id < first_id ? line : undefined);
     if (!row) return undefined;
     const { charged_nano_usd, overrun_nano_usd } = row;
     return { charged_nano_usd, overrun_nano_usd };
@@ -106,7 +111,10 @@ async function readSettled(
   return answers;
 }
 
-/** Inserts the lines. Returns the number of new lines, and whether a grant was closed. */
+/**
+ * Inserts the lines. Returns the number of new lines, and whether a grant was closed. `on conflict`
+ * names no column: with a name, each statement looks up the index in the catalogue of each partition.
+ */
 async function insertNewLines(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
@@ -163,7 +171,7 @@ async function insertNewLines(
       left join json_to_recordset(${JSON.stringify(lines.flatMap(rareOf))}::text::json) as rare(
         place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
         reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb) using (place)
-      on conflict (id) do nothing
+      on conflict do nothing
       returning grant_id, charged_nano_usd
     ), total as (
       select grant_id, count(*) as lines, sum(charged_nano_usd)::int8 as nano_usd

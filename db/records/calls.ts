@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
-import { firstIdAt } from '../housekeeping.ts';
 import type { CallFacts } from './record.ts';
+import { isOfClosedMonth, readLowestKept } from './refusal.ts';
 
 /** The record of a call without a usage line. */
 export interface FreeCall extends CallFacts {
@@ -18,8 +18,24 @@ export interface FreeCall extends CallFacts {
   readonly task_id: string | null;
 }
 
-/** Writes records of calls. A repeated record changes nothing. */
+/**
+ * Writes records of calls. A repeated record changes nothing. Records of a month that retention
+ * removed are left out.
+ */
 export async function insertCallRecords(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
+  try {
+    await insert(sql, calls);
+  } catch (error) {
+    if (!isOfClosedMonth(error)) throw error;
+    const first_id = await readLowestKept(sql, 'call_record');
+    await insert(
+      sql,
+      calls.filter(({ id }) => id >= (first_id ?? '')),
+    );
+  }
+}
+
+async function insert(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
   if (calls.length === 0) return;
   await sql`
     insert into call_record (
@@ -34,28 +50,5 @@ export async function insertCallRecords(sql: Sql, calls: readonly FreeCall[]): P
       channel_id text, outcome text, status int, error_code text, fault text, task_id text,
       at_ms float8, protocol text, program text, authenticated_us int, reserved_us int,
       routed_us int, first_token_ms int, ended_ms int, detail jsonb)
-    on conflict (id) do nothing`;
-}
-
-const DAY_MS = 24 * 3_600_000;
-
-/**
- * Deletes at most `limit` records of calls without a charge that are older than `days`. Ids are
- * ordered by time, so the primary key is the only index needed. The record of a running task's create
- * call stays: it knows who created the task. Returns the number of deleted rows.
- */
-export async function deleteOldCallRecords(
-  sql: Sql,
-  now_ms: number,
-  days: number,
-  limit: number,
-): Promise<number> {
-  const rows = await sql`
-    delete from call_record where id in (
-      select id from call_record where id < ${firstIdAt(now_ms - days * DAY_MS)}
-        and not exists (select from task
-          where task.id = call_record.task_id and task.status in ('pending', 'processing'))
-      order by id limit ${limit})
-    returning 1`;
-  return rows.length;
+    on conflict do nothing`;
 }

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import type { AsOf } from './as-of.ts';
 import type { UsageFilters } from './filters.ts';
 import { addCounts, type Counter, type Counts, noCounts } from './roll-ups/counters.ts';
+import { removedFrom } from './roll-ups/cover.ts';
 import { readSums } from './roll-ups/snapshot.ts';
 import { readUsage } from './roll-ups/sums.ts';
 
@@ -15,6 +16,8 @@ export const BREAKDOWN_GROUPS: readonly BreakdownGroup[] = ['day', ...NAMES];
 export interface Breakdown {
   readonly total: Counts;
   readonly groups: Readonly<Record<BreakdownGroup, ReadonlyMap<string, Counts>>>;
+  /** Set if usage is missing that only removed rows had: all later usage is there. */
+  readonly lines_since: Date | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -41,6 +44,7 @@ export function breakDown(sql: Sql, filters: UsageFilters, as_of: AsOf): Promise
     };
     const by = (name: (typeof NAMES)[number]) => sums(rows.map((row) => [row[name], row.counts]));
     return {
+      lines_since: removedFrom(reader, { ...request, groups: NAMES }),
       total: rows.reduce((total, { counts }) => addCounts(total, counts), noCounts()),
       groups: {
         day: sums(

@@ -1,14 +1,10 @@
 import type { Sql } from 'postgres';
 import type { AsOf } from './as-of.ts';
 import { addCounts, type Counter, type Counts, noCounts } from './roll-ups/counters.ts';
+import { removedFrom } from './roll-ups/cover.ts';
+import type { Group, SumFilters, SumsRequest } from './roll-ups/request.ts';
 import { type Reader, readSums } from './roll-ups/snapshot.ts';
-import {
-  type Group,
-  readUsage,
-  type SumFilters,
-  type SumsRequest,
-  type SumsRow,
-} from './roll-ups/sums.ts';
+import { readUsage, type SumsRow } from './roll-ups/sums.ts';
 
 /** A span of time and its buckets. */
 export interface Span {
@@ -57,6 +53,8 @@ export interface Exploration {
   readonly series: readonly Series[];
   /** All other series; undefined if there are none. */
   readonly other: (Series & { readonly count: number }) | undefined;
+  /** Set if usage of both spans is missing that only removed rows had: all later usage is there. */
+  readonly lines_since: Date | undefined;
 }
 
 /**
@@ -72,7 +70,11 @@ export function explore(sql: Sql, request: ExplorationRequest): Promise<Explorat
       now: await totalOf(reader, request, span),
       before: before && (await totalOf(reader, request, before)),
     };
-    if (groups.length === 0) return { total, series: [], other: undefined };
+    const earliest = before ?? span;
+    const lines_since = removedFrom(reader, {
+      ...sumsOf(request, { ...span, from: earliest.from }, groups, true),
+    });
+    if (groups.length === 0) return { total, series: [], other: undefined, lines_since };
     const all = await readUsage(reader, sumsOf(request, span, groups, false));
     const ranked = all
       .map((row) => ({ names: namesOf(groups, row), rank: request.rank(row.counts) }))
@@ -94,7 +96,7 @@ export function explore(sql: Sql, request: ExplorationRequest): Promise<Explorat
     const count = ranked.length - shown.length;
     // Groups that only the span before has are part of its rest.
     const isShown = count > 0 || (rest.before !== undefined && rest.before.sum.requests > 0);
-    return { total, series, other: isShown ? { ...rest, count } : undefined };
+    return { total, series, other: isShown ? { ...rest, count } : undefined, lines_since };
   });
 }
 

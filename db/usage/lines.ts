@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import { lacking } from '../records/kept.ts';
 import type { CallDetail } from '../records/record.ts';
 import { type AsOf, isIn } from './as-of.ts';
 import { conditions, type UsageFilters } from './filters.ts';
@@ -46,6 +47,8 @@ export interface LinesPage {
   readonly rows: readonly UsageRow[];
   /** The number of lines on all pages. */
   readonly total: number;
+  /** Set if retention removed lines of the range: the pages have all lines that are dated from it on. */
+  readonly lines_since: Date | undefined;
 }
 
 /**
@@ -54,12 +57,15 @@ export interface LinesPage {
  */
 export function listLines(
   sql: Sql,
-  filters: UsageFilters,
+  asked: UsageFilters,
   as_of: AsOf,
   page: { readonly offset: number; readonly limit: number },
 ): Promise<LinesPage> {
   return readSums(sql, async (reader) => {
-    const { tx } = reader;
+    const { tx, kept } = reader;
+    const lines_since = lacking(asked.from, kept.lines_since);
+    // Sums also count lines that are removed.
+    const filters = lines_since ? { ...asked, from: lines_since } : asked;
     const request = { filters, as_of, groups: [], counters: ['charges'] as const };
     const held = await heldByQuarter(tx, filters, as_of);
     const by_day = await readUsage(reader, { ...request, starts: 'utc_days' });
@@ -67,7 +73,9 @@ export function listLines(
     const total = [...days.values()].reduce((sum, count) => sum + count, 0);
     const { spans: of_days, skipped } = spansOf(days, page.offset, page.limit);
     const [last_day, first_day] = [of_days[0], of_days.at(-1)];
-    if (last_day === undefined || first_day === undefined) return { rows: [], total };
+    if (last_day === undefined || first_day === undefined) {
+      return { rows: [], total, lines_since };
+    }
     const first = first_day * QUARTERS_A_DAY;
     const until = (last_day + 1) * QUARTERS_A_DAY;
     const by_quarter = await readUsage(reader, {
@@ -85,7 +93,7 @@ export function listLines(
       quarters: place.spans,
       ...{ offset, limit: page.limit },
     });
-    return { rows, total };
+    return { rows, total, lines_since };
   });
 }
 

@@ -36,6 +36,7 @@ export function numberRestoredUsage(sql: Sql): Promise<boolean> {
         update ${tx(table)} set xid =
           case when ${isFolded} then 0 else pg_current_xact_id()::text::int8 end`;
     }
+    await tx`update usage_retention set last_xid = 0`;
     await tx`
       update usage_fold set open_xids = '{}',
         next_xid = case when next_xid = 0 then 0 else pg_current_xact_id()::text::int8 end`;

@@ -5,9 +5,10 @@ import { deleteOldCopies } from '../../db/debug/copies.ts';
 import { deleteOldWindows } from '../../db/debug/windows.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
-import { deleteOldCallRecords } from '../../db/records/calls.ts';
 import { deleteExpiredCalls, dropUnwantedBodies } from '../../db/repeats/kept-answers.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
+import { type ClosedMonth, closeMonth } from '../../db/retention/close.ts';
+import { addMonths } from '../../db/retention/months.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
@@ -21,7 +22,6 @@ const KEEP_RESPONSES_DAYS = 30;
 const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
 const TRANSITIONS_A_SWEEP = 5_000;
-const RECORDS_A_SWEEP = 50_000;
 /** A copy may have megabytes. */
 const COPIES_A_SWEEP = 1_000;
 const WINDOWS_A_SWEEP = 1_000;
@@ -38,8 +38,12 @@ export interface HousekeepingDeps {
   clock: Clock;
   /** How many days the history of circuits is kept. */
   circuit_days: number;
-  /** How many days the records of calls without a charge are kept. */
+  /** After how many days whole months of records of calls without a charge are removed. */
   record_days: number;
+  /** The same for usage lines; 0 = never. */
+  line_days: number;
+  /** Called for each month whose rows were removed. */
+  onRemoved?: (month: ClosedMonth) => void;
   onError: (error: unknown) => void;
 }
 
@@ -66,7 +70,7 @@ export class Housekeeping {
 
   /** Deletes a bounded number of rows of each table. The next sweep deletes more. */
   async sweep(): Promise<void> {
-    const { sql, clock, circuit_days, record_days } = this.deps;
+    const { sql, clock, circuit_days, record_days, line_days } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteExpiredCalls(sql);
@@ -74,10 +78,17 @@ export class Housekeeping {
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await deleteOldTransitions(sql, circuit_days, TRANSITIONS_A_SWEEP);
-    await deleteOldCallRecords(sql, clock.now(), record_days, RECORDS_A_SWEEP);
     await deleteOldCopies(sql, COPIES_A_SWEEP);
     await deleteOldWindows(sql, WINDOWS_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopenedBatches(sql, UNOPENED_HOURS);
+    await addMonths(sql);
+    await this.removeMonth('call_record', record_days);
+    if (line_days > 0) await this.removeMonth('usage_line', line_days);
+  }
+
+  private async removeMonth(table: ClosedMonth['table'], days: number): Promise<void> {
+    const removed = await closeMonth(this.deps.sql, table, days);
+    if (removed) this.deps.onRemoved?.(removed);
   }
 }

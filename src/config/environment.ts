@@ -1,11 +1,17 @@
 import { parseArgs } from 'node:util';
-import { FormatRegistry, type Static, Type } from '@sinclair/typebox';
+import { FormatRegistry, Kind, type Static, Type, TypeRegistry } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { TRANSPORTS } from '../upstreams/contract.ts';
 import { isCidrList } from './cidr-list.ts';
 import { parseValue } from './parse-value.ts';
 
 FormatRegistry.Set('cidr-list', isCidrList);
+TypeRegistry.Set('DaysOrNever', (_, days) => days === 0 || isLongEnough(days));
+
+/** The results of a batch and a task are charged within less than a month. */
+function isLongEnough(days: unknown): boolean {
+  return Number.isInteger(days) && Number(days) >= 31 && Number(days) <= 3_650;
+}
 
 /** Every setting of the process. A flag overrides its variable. */
 const EnvironmentSchema = Type.Object({
@@ -24,6 +30,12 @@ const EnvironmentSchema = Type.Object({
   WEIR_KEPT_ANSWERS_MB: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 256 }),
   WEIR_CIRCUIT_HISTORY_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
   WEIR_CALL_RECORD_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 90 }),
+  WEIR_USAGE_LINE_DAYS: Type.Unsafe<number>({
+    [Kind]: 'DaysOrNever',
+    type: 'integer',
+    default: 400,
+    rule: 'must be 0 or a whole number from 31 to 3650',
+  }),
   WEIR_WEBHOOK_ALLOW_HOSTS: Type.Optional(
     Type.String({
       pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
@@ -87,8 +99,10 @@ Environment:
                                    (default: a file in the data folder)
   WEIR_KEPT_ANSWERS_MB             room for answers of calls with an Idempotency-Key, for each
                                    organization (default 256)
-  WEIR_CALL_RECORD_DAYS            days for which calls without a charge stay on record
-                                   (default 90)
+  WEIR_CALL_RECORD_DAYS            days after which whole months of records of calls without a
+                                   charge are removed (default 90)
+  WEIR_USAGE_LINE_DAYS             the same for usage lines; their sums stay; 0 = never, or at
+                                   least 31 (default 400)
   WEIR_CIRCUIT_HISTORY_DAYS        days for which changes of channels' circuits are kept
                                    (default 30)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,

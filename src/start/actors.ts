@@ -51,14 +51,13 @@ export async function startActors(
   bodies: BodyBudget,
   environment: Pick<
     Environment,
-    'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS' | 'WEIR_CALL_RECORD_DAYS'
+    'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS' | 'WEIR_CALL_RECORD_DAYS' | 'WEIR_USAGE_LINE_DAYS'
   >,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
-  const { REDIS_URL: redis_url, WEIR_CIRCUIT_HISTORY_DAYS: circuit_days } = environment;
-  const { WEIR_CALL_RECORD_DAYS: record_days } = environment;
+  const { REDIS_URL: redis_url } = environment;
   const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
   const hints = moneyHintsOver(bus);
   const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, hints, onError });
@@ -191,8 +190,12 @@ export async function startActors(
     ...generation.parts,
     kinds: [webhooks, batchKind(background, batchWorker)],
     bodies,
-    circuit_days,
-    record_days,
+    retention: {
+      circuit_days: environment.WEIR_CIRCUIT_HISTORY_DAYS,
+      record_days: environment.WEIR_CALL_RECORD_DAYS,
+      line_days: environment.WEIR_USAGE_LINE_DAYS,
+      onRemoved: (removed) => log.info({ removed }, 'rows of a month were removed'),
+    },
     async announce(task_id) {
       const delivery = await createDelivery(background, task_id);
       if (!delivery) return;

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { connectDatabase, type Database, type DatabaseSource } from '../../db/client.ts';
 import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { migrateDatabase } from '../../db/migrate.ts';
+import { addMonths } from '../../db/retention/months.ts';
 import { numberRestoredUsage } from '../../db/usage/restored.ts';
 import { ConfigurationError } from '../config/environment.ts';
 
@@ -61,6 +62,7 @@ export async function openDatabases(
   try {
     await migrateDatabase(single.sql);
     if (await numberRestoredUsage(single.sql)) log.info('numbered the usage of a restored dump');
+    await addMonths(single.sql);
   } finally {
     await single.close();
   }

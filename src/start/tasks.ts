@@ -9,7 +9,7 @@ import { Mailboxes } from '../actors/durable/mailboxes.ts';
 import { Outbox } from '../actors/durable/outbox.ts';
 import { type CommittedElsewhere, Registry } from '../actors/durable/registry.ts';
 import { Timers } from '../actors/durable/timers.ts';
-import { Housekeeping } from '../actors/housekeeping.ts';
+import { Housekeeping, type HousekeepingDeps } from '../actors/housekeeping.ts';
 import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
@@ -20,9 +20,11 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 /** What `composeTasks` needs. */
 export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
-  /** How many days the history of circuits is kept. */
-  readonly circuit_days: number;
-  readonly record_days: number;
+  /** After how many days rows are deleted, and who hears of it. */
+  readonly retention: Pick<
+    HousekeepingDeps,
+    'circuit_days' | 'record_days' | 'line_days' | 'onRemoved'
+  >;
   /** Database connection for the reads that HTTP requests need. */
   readonly requests: Sql;
   /** Database connection for the transactions of durable actors. */
@@ -100,8 +102,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
   const housekeeping = new Housekeeping({
     sql: background,
     clock,
-    circuit_days: parts.circuit_days,
-    record_days: parts.record_days,
+    ...parts.retention,
     onError,
   });
   const tasks = new Tasks({

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connectDatabase } from '../../db/client.ts';
+import type { ClosedMonth } from '../../db/retention/close.ts';
+import { listPartitions } from '../../db/retention/months.ts';
+import { fold } from '../../db/usage/roll-ups/fold.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import {
   Housekeeping,
@@ -34,6 +38,7 @@ test('old ended effects and old requests are deleted; recent and pending ones st
     clock: systemClock,
     circuit_days: 30,
     record_days: 90,
+    line_days: 400,
     onError: () => undefined,
   }).sweep();
   const effects = await sql`select effect from outbox order by effect`;
@@ -59,6 +64,7 @@ test('P7: expired calls are deleted, and bodies of organizations that keep no an
     clock: systemClock,
     circuit_days: 30,
     record_days: 90,
+    line_days: 400,
     onError: () => undefined,
   }).sweep();
   const rows = await sql`select key_id, state from kept_answer order by key_id`;
@@ -68,19 +74,37 @@ test('P7: expired calls are deleted, and bodies of organizations that keep no an
   ]);
 });
 
-test('old records of calls without a charge are deleted; recent ones stay', async () => {
-  const { sql } = database;
-  const days_ago = (days: number) => Bun.randomUUIDv7('hex', Date.now() - days * 24 * 3_600_000);
-  for (const days of [31, 29]) {
-    await sql`
-      insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
-        outcome, status)
-      values (${days_ago(days)}, 'o', 'k', 'chat', ${`${days} days`}, 'v', '', 'refused', 400)`;
-  }
-  await new Housekeeping({
-    ...{ sql, clock: systemClock, circuit_days: 30, record_days: 30 },
-    onError: () => undefined,
-  }).sweep();
-  const rows = await sql`select model from call_record`;
-  expect(rows.map((row) => row['model'])).toEqual(['29 days']);
+test('months are made, and removed after the days of each table; 0 keeps usage lines', async () => {
+  const later = connectDatabase(database.url, { pool: 'single' });
+  const { sql } = later;
+  const id = Bun.randomUUIDv7();
+  await sql`
+    insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
+      outcome, status)
+    values (${id}, 'o', 'k', 'chat', 'm', 'v', '', 'refused', 400)`;
+  await sql`
+    insert into usage_line (id, request_id, organization_id, key_id, grant_id, scene,
+      access_channel, model, model_vendor, channel_id, outcome, input_tokens, cached_input_tokens,
+      cache_write_tokens, output_tokens, estimated, charged_nano_usd)
+    values (${id}, ${id}, 'o', 'k', ${id}, 'chat', 'platform', 'm', 'v', 'c', 'completed', 1, 0, 0,
+      1, false, 7)`;
+  while ((await fold(sql)).more);
+  const removed: ClosedMonth[] = [];
+  const sweep = async (days_later: number, line_days: number) => {
+    const now = new Date(Date.now() + days_later * 86_400_000);
+    await sql`select set_config('weir.now', ${now.toISOString()}, false)`;
+    await new Housekeeping({
+      ...{ sql, clock: systemClock, circuit_days: 30, record_days: 30, line_days },
+      onRemoved: (month) => removed.push(month),
+      onError: () => undefined,
+    }).sweep();
+    return removed.splice(0).map(({ table, rows }) => ({ table, rows }));
+  };
+  expect(await sweep(0, 31)).toEqual([]);
+  expect(await listPartitions(sql, 'usage_line')).toHaveLength(3);
+  expect(await sweep(70, 0)).toEqual([{ table: 'call_record', rows: 1 }]);
+  expect(await sql`select from usage_line`).toHaveLength(1);
+  expect(await sweep(70, 31)).toContainEqual({ table: 'usage_line', rows: 1 });
+  expect(await sql`select from usage_line`).toHaveLength(0);
+  await later.close();
 });

@@ -16,6 +16,7 @@ describe('the environment', () => {
       WEIR_BODY_MEMORY_MB: 512,
       WEIR_CIRCUIT_HISTORY_DAYS: 30,
       WEIR_CALL_RECORD_DAYS: 90,
+      WEIR_USAGE_LINE_DAYS: 400,
       WEIR_WRONG_KEYS_PER_MINUTE: 60,
     });
   });
@@ -23,6 +24,11 @@ describe('the environment', () => {
   test('is parsed to the types of the settings', () => {
     const environment = read({ PORT: '0', WEIR_BOOTSTRAP_BALANCE_USD: '12.5' });
     expect(environment).toMatchObject({ PORT: 0, WEIR_BOOTSTRAP_BALANCE_USD: 12.5 });
+  });
+
+  test('usage lines can be kept for ever', () => {
+    expect(read({ WEIR_USAGE_LINE_DAYS: '0' }).WEIR_USAGE_LINE_DAYS).toBe(0);
+    expect(read({ WEIR_USAGE_LINE_DAYS: '31' }).WEIR_USAGE_LINE_DAYS).toBe(31);
   });
 
   test('is overridden by a flag', () => {
@@ -51,6 +57,9 @@ describe('the environment', () => {
     [{ WEIR_BOOTSTRAP_API_KEY: 'mt-of-the-wrong-kind' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_BOOTSTRAP_API_KEY: 'sk-with a space' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_LOG_LEVEL: 'loud' }, 'WEIR_LOG_LEVEL'],
+    [{ WEIR_USAGE_LINE_DAYS: '30' }, 'WEIR_USAGE_LINE_DAYS'],
+    [{ WEIR_USAGE_LINE_DAYS: '31.5' }, 'WEIR_USAGE_LINE_DAYS'],
+    [{ WEIR_USAGE_LINE_DAYS: 'never' }, 'WEIR_USAGE_LINE_DAYS'],
     [{ WEIR_BODY_MEMORY_MB: '3' }, 'WEIR_BODY_MEMORY_MB'],
     [{ WEIR_TRANSPORT: 'curl' }, 'WEIR_TRANSPORT'],
   ])('%j is refused with the name of the variable', (env, name) => {

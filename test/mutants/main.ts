@@ -16,6 +16,7 @@ import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { REPEATS } from './list/repeats.ts';
 import { REPLICAS } from './list/replicas.ts';
+import { RETENTION } from './list/retention.ts';
 import { ROUTING } from './list/routing.ts';
 import { START } from './list/start.ts';
 import { TASKS } from './list/tasks.ts';
@@ -35,6 +36,7 @@ export const MUTANTS = candidatesOf([
   ...BOUNDS,
   ...REPEATS,
   ...REPLICAS,
+  ...RETENTION,
   ...ROUTING,
   ...START,
   ...TASKS,

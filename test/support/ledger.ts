@@ -20,9 +20,9 @@ export interface Account {
 
 export type TestLedger = Awaited<ReturnType<typeof openLedger>>;
 
-export async function openLedger() {
+export async function openLedger(pool: 'lane' | 'single' = 'lane') {
   const fresh = await createTestDatabase();
-  const database: Database = connectDatabase(fresh.url, { pool: 'lane' });
+  const database: Database = connectDatabase(fresh.url, { pool });
   const hints: MoneyHints[] = [];
   const recorder: MoneyHintPublisher = {
     publish: (each) => void hints.push(each),
@@ -73,6 +73,7 @@ export async function openLedger() {
   return {
     /** The hints that the lane published, in the order of its commits. */
     hints,
+    url: fresh.url,
     ...{ database, lane, account, books },
     async close() {
       await database.close();

@@ -166,8 +166,7 @@ async function startReplica(
   const announced: string[] = [];
   const running = composeTasks({
     feed: new InspectionFeed(() => replica.id, systemClock.now),
-    circuit_days: 30,
-    record_days: 90,
+    retention: { circuit_days: 30, record_days: 90, line_days: 400 },
     announceEvents: options.announceEvents ?? (() => undefined),
     requests: sql,
     durable: sql,

@@ -242,7 +242,7 @@ function qualified(alias: string): string {
     .join(', ');
 }
 
-/** Indexes that find the rows of new transactions. */
+/** Indexes that find the rows of new transactions. Each partition has a part of them. */
 const BY_TRANSACTION = ['usage_by_transaction', 'call_record_by_transaction'];
 
 /**
@@ -250,6 +250,9 @@ const BY_TRANSACTION = ['usage_by_transaction', 'call_record_by_transaction'];
  * then each query reads all pages that are newer.
  */
 export async function summarizePages(sql: Sql): Promise<void> {
-  for (const name of BY_TRANSACTION)
-    await sql`select brin_summarize_new_values(${name}::text::regclass)`;
+  for (const name of BY_TRANSACTION) {
+    await sql`
+      select brin_summarize_new_values(relid)
+      from pg_partition_tree(${name}::text::regclass) where isleaf`;
+  }
 }

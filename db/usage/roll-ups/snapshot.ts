@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import { type Kept, readKept } from '../../records/kept.ts';
 import type { AsOf } from '../as-of.ts';
 
 /** A transaction that reads one snapshot, and the state that the sums have in it. */
@@ -6,6 +7,8 @@ export interface Reader {
   readonly tx: Sql;
   /** The state of the sums; undefined while rows are folded that are older than the first fold. */
   readonly fold: Pick<AsOf, 'next_xid' | 'open_xids'> | undefined;
+  /** The rows that retention has left. */
+  readonly kept: Kept;
 }
 
 /**
@@ -18,11 +21,14 @@ export function readSums<Found>(
 ): Promise<Found> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
     const tx = transaction as unknown as Sql;
-    const [row] = await tx<{ next_xid: number; open_xids: number[]; is_ready: boolean }[]>`
-      select next_xid, open_xids, is_ready from usage_fold`;
+    // This comes before the snapshot. Otherwise a month could be removed between both.
+    const locked = tx`lock table usage_line, call_record in access share mode`.execute();
+    const folded = tx<{ next_xid: number; open_xids: number[]; is_ready: boolean }[]>`
+      select next_xid, open_xids, is_ready from usage_fold`.execute();
+    const [kept, [row]] = await Promise.all([readKept(tx), folded, locked]);
     const fold = row?.is_ready
       ? { next_xid: row.next_xid, open_xids: row.open_xids.map(Number) }
       : undefined;
-    return read({ tx, fold });
+    return read({ tx, fold, kept });
   }) as Promise<Found>;
 }

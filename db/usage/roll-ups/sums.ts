@@ -1,44 +1,20 @@
 import type { Fragment } from 'postgres';
-import { type AsOf, isIn } from '../as-of.ts';
-import { conditions, type UsageFilters } from '../filters.ts';
-import { COUNTERS, type Counter, type Counts, TOOK_COLUMNS } from './counters.ts';
+import { isIn } from '../as-of.ts';
+import { conditions } from '../filters.ts';
+import { COUNTERS, type Counts, TOOK_COLUMNS } from './counters.ts';
 import {
-  DIMENSIONS,
-  type Dimension,
-  type EntryTable,
-  entriesOf,
-  QUARTER_S,
-  QUARTERS_A_DAY,
-} from './entries.ts';
+  type Cover,
+  coverOf,
+  EARLIEST,
+  FILTERED,
+  instantOf,
+  LATEST,
+  scopeOf,
+  uncovered,
+} from './cover.ts';
+import { type EntryTable, entriesOf, QUARTERS_A_DAY } from './entries.ts';
+import type { SumsRequest } from './request.ts';
 import type { Reader } from './snapshot.ts';
-
-/** By what sums are grouped. */
-export type Group = Dimension | 'key_id';
-
-/** Which rows are summed. */
-export interface SumFilters extends UsageFilters {
-  readonly outcomes?: readonly string[] | undefined;
-  /** Only these keys. */
-  readonly key_ids?: readonly string[] | undefined;
-}
-
-/** Which sums are wanted. */
-export interface SumsRequest {
-  readonly filters: SumFilters;
-  readonly as_of: AsOf;
-  readonly groups: readonly Group[];
-  /**
-   * The first quarters of the buckets, ascending; one bucket without it. `utc_days`: the bucket is the
-   * number of the day since the Unix epoch.
-   */
-  readonly starts?: readonly number[] | 'utc_days' | undefined;
-  /** True if the classes of durations are wanted. */
-  readonly took?: boolean;
-  /** Which sums are wanted; all without it. The others are 0, and `requests` are always summed. */
-  readonly counters?: readonly Counter[];
-  /** Only these groups, each with a name for each of `groups`. */
-  readonly among?: readonly (readonly string[])[];
-}
 
 /** The sums of one group in one bucket. */
 export interface SumsRow {
@@ -52,18 +28,6 @@ export interface SumsRow {
   /** The place of the bucket in `starts`, from 0; the number of the day with `utc_days`. */
   readonly bucket: number;
   readonly counts: Counts;
-}
-
-const EARLIEST = -2_000_000_000;
-const LATEST = 2_000_000_000;
-const QUARTER_MS = QUARTER_S * 1_000;
-
-/** The spans that sums cover, in quarters; what is outside is read from rows. */
-interface Cover {
-  readonly from: number;
-  readonly until: number;
-  /** The part of the span that whole days of UTC cover. */
-  readonly days: { readonly from: number; readonly until: number } | undefined;
 }
 
 /**
@@ -106,41 +70,6 @@ function countedOf({ counters = COUNTERS, took = false }: SumsRequest): string[]
   return [...new Set(['requests', ...counters, ...(took ? TOOK_COLUMNS : [])])];
 }
 
-/** Returns what the sums cover; undefined if they have nothing to say of this request. */
-function coverOf({ fold }: Reader, request: SumsRequest): Cover | undefined {
-  const { filters, starts } = request;
-  const { from, until, end_user } = filters;
-  // Sums do not know end users.
-  if (!fold || end_user !== undefined) return undefined;
-  const first = from ? Math.ceil(from.getTime() / QUARTER_MS) : EARLIEST;
-  const last = until ? Math.floor(until.getTime() / QUARTER_MS) : LATEST;
-  const first_day = Math.ceil(first / QUARTERS_A_DAY);
-  const last_day = Math.floor(last / QUARTERS_A_DAY);
-  // The first bucket may begin before `from`.
-  const days =
-    areDays(starts) && first_day < last_day ? { from: first_day, until: last_day } : undefined;
-  if (scopeOf(request) !== 'key') {
-    return first < last ? { from: first, until: last, days } : undefined;
-  }
-  if (!days) return undefined;
-  return {
-    from: from ? first_day * QUARTERS_A_DAY : EARLIEST,
-    until: until ? last_day * QUARTERS_A_DAY : LATEST,
-    days,
-  };
-}
-
-/** True if all buckets begin with a day of UTC, but for the first one. */
-function areDays(starts: SumsRequest['starts']): boolean {
-  return starts === 'utc_days' || (starts ?? []).slice(1).every((at) => at % QUARTERS_A_DAY === 0);
-}
-
-/** True if no sums answer a request, so that all rows of its time are read. */
-export function readsRows(request: SumsRequest): boolean {
-  const isOfKeys = scopeOf(request) === 'key';
-  return request.filters.end_user !== undefined || (isOfKeys && !areDays(request.starts));
-}
-
 /** The sums that are folded. */
 async function foldedPart(
   { tx }: Reader,
@@ -178,18 +107,6 @@ async function foldedPart(
       join usage_series on usage_series.id = folded.series_id
         and usage_series.organization_id = ${organization_id}`,
   );
-}
-
-const FILTERED = DIMENSIONS.filter((name) => name !== 'outcome');
-
-/** The scope of the series that answer a request. */
-function scopeOf({ filters, groups }: SumsRequest): 'organization' | 'total' | 'key' | 'key_total' {
-  const { key_id, key_ids, outcomes } = filters;
-  const isOfKeys = key_id !== undefined || key_ids !== undefined || groups.includes('key_id');
-  const isNamed = FILTERED.some((name) => filters[name] !== undefined) || outcomes !== undefined;
-  const isBroken = isNamed || groups.some((name) => name !== 'key_id');
-  if (isOfKeys) return isBroken ? 'key' : 'key_total';
-  return isBroken ? 'organization' : 'total';
 }
 
 /** Which series answer a request. The organization is always among the conditions (P6). */
@@ -240,15 +157,8 @@ function correction({ tx, fold }: Reader, request: SumsRequest, cover: Cover): F
 
 /** Rows of the times at both ends that the sums do not cover; all rows if they cover nothing. */
 function edges({ tx }: Reader, request: SumsRequest, cover: Cover | undefined): Fragment[] {
-  const { filters, as_of } = request;
-  const { from, until } = filters;
-  const spans = cover
-    ? [
-        { from, until: cover.from === EARLIEST ? from : instantOf(cover.from) },
-        { from: cover.until === LATEST ? until : instantOf(cover.until), until },
-      ].filter((span) => span.from && span.until && span.from < span.until)
-    : [{ from, until }];
-  return spans.flatMap((span) =>
+  const { as_of } = request;
+  return uncovered(request, cover).flatMap((span) =>
     rowsOf({ tx }, request, (table) => ({
       where: tx`${isIn(tx, as_of, table)}
         ${span.from ? tx`and at >= ${span.from}` : tx``}
@@ -302,8 +212,4 @@ function bucketOf({ tx }: Pick<Reader, 'tx'>, { starts }: SumsRequest, quarter: 
   }
   if (!starts || starts.length < 2) return tx`1`;
   return tx`width_bucket(${tx.unsafe(quarter)}, ${[...starts]}::int4[])`;
-}
-
-function instantOf(quarter: number): Date {
-  return new Date(quarter * QUARTER_MS);
 }

@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { settleInline } from '../../../db/ledger/settle.ts';
+import { isOfClosedMonth, readLowestKept } from '../../../db/records/refusal.ts';
 import type { Clock } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { applyMoneyCommands, type MoneyCommand } from './ledger.ts';
@@ -25,7 +26,7 @@ export class Lane extends GroupCommit<LedgerCommand, LedgerAnswer> {
       clock,
       onError,
       mustCommit: isCharge,
-      commit: (commands) => commit(sql, hints, commands),
+      commit: (commands) => commitOnce(sql, hints, commands, onError),
       onOutcomeUnknown: () => hints.publishUnknown(),
     });
   }
@@ -35,16 +36,41 @@ function isCharge(command: LedgerCommand): boolean {
   return command.type === 'SETTLE' || command.type === 'SETTLE_HOLD';
 }
 
+/**
+ * Commits commands. If retention removed the month of a charge, the charge is a repeat: all commands
+ * that could charge it first had ended before. The database refuses its line, so the other commands run
+ * again without it.
+ */
+async function commitOnce(
+  sql: Sql,
+  publisher: MoneyHintPublisher,
+  commands: LedgerCommand[],
+  onError: LaneDeps['onError'],
+): Promise<LedgerAnswer[]> {
+  try {
+    return await commit(sql, publisher, commands);
+  } catch (error) {
+    if (!isOfClosedMonth(error)) throw error;
+    const first_id = await readLowestKept(sql, 'usage_line');
+    const repeated = commands.filter(
+      (command) => command.type === 'SETTLE' && command.line.id < (first_id ?? ''),
+    ).length;
+    onError(new Error(`${repeated} charges of a removed month were repeated`), repeated);
+    return commit(sql, publisher, commands, first_id);
+  }
+}
+
 async function commit(
   sql: Sql,
   publisher: MoneyHintPublisher,
   commands: LedgerCommand[],
+  first_id?: string,
 ): Promise<LedgerAnswer[]> {
   const settles = commands.filter((command) => command.type === 'SETTLE');
   if (settles.length === commands.length) {
     // If a batch has only charges, one statement is the complete transaction and needs one round
     // trip.
-    return settle(sql, settles);
+    return settle(sql, settles, first_id);
   }
   const { answers, hints } = (await sql.begin(async (tx) => {
     const money = commands.filter((command): command is MoneyCommand => command.type !== 'SETTLE');
@@ -54,7 +80,7 @@ async function commit(
       money,
       settles.map(({ line }) => line.grant_id),
     );
-    const settled = settles.length > 0 ? await settle(tx, settles) : [];
+    const settled = settles.length > 0 ? await settle(tx, settles, first_id) : [];
     const moneyAnswers = applied.answers[Symbol.iterator]();
     const charges = settled[Symbol.iterator]();
     const merged = commands.map((command) => {
@@ -71,10 +97,12 @@ async function commit(
 async function settle(
   sql: Sql | TransactionSql,
   commands: SettleCommand[],
+  first_id: string | undefined,
 ): Promise<LedgerAnswer[]> {
   const lines = await settleInline(
     sql,
     commands.map((command) => command.line),
+    first_id,
   );
   return lines.map((row) => {
     // The grant does not exist, which is a defect. Nothing was charged.

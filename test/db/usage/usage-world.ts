@@ -2,7 +2,7 @@
 import type { ReservedSql } from 'postgres';
 import type { Sql } from '../../../db/client.ts';
 import type { AsOf } from '../../../db/usage/as-of.ts';
-import type { Group, SumsRequest } from '../../../db/usage/roll-ups/sums.ts';
+import type { Group, SumsRequest } from '../../../db/usage/roll-ups/request.ts';
 
 /** What a row says. `charged` is null for a call without a charge. */
 export interface UsageEntry {

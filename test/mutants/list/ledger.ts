@@ -221,7 +221,7 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a repeated charge is added to the grant again',
-        from: 'on conflict (id) do nothing',
+        from: 'on conflict do nothing',
         to: 'on conflict (id) do update set id = excluded.id',
       },
       {

@@ -54,12 +54,13 @@ async function billing(
   const filters = { ...filtersOf(query, organization_id, deps.catalogue()), key_id };
   const sql = deps.usage();
   const as_of = await asOf(query, sql);
-  const { total, groups } = await breakDown(sql, filters, as_of);
+  const { total, groups, lines_since } = await breakDown(sql, filters, as_of);
   return json({
     object: 'billing',
     currency: 'USD',
     total: sumsOf(total),
     ...groupsOf(groups),
+    ...(lines_since ? { lines_since: lines_since.toISOString() } : {}),
     as_of: writeAsOf(as_of),
   });
 }

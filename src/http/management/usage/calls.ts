@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { lacking, readKept } from '../../../../db/records/kept.ts';
 import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import { type CallCursor, type CallRow, findCall, listCalls } from '../../../../db/usage/calls.ts';
 import { withoutDashes } from '../../../errors/request-id.ts';
@@ -62,12 +63,18 @@ export function listRequests(deps: UsageDeps): Handler {
     const sql = deps.usage();
     const as_of = await asOf(query, sql);
     const rows = await listCalls(sql, filters, as_of, { after: cursorOf(query.cursor), limit });
+    const { lines_since, records_since } = await readKept(sql);
+    const [charged, free] = [lines_since, records_since].map((since) =>
+      lacking(filters.from, since),
+    );
     const last = rows.at(-1);
     return json({
       object: 'list',
       data: rows.map(callView),
       has_more: rows.length === limit,
       next_cursor: rows.length === limit && last ? cursorText(last) : null,
+      ...(charged ? { lines_since: charged.toISOString() } : {}),
+      ...(free ? { records_since: free.toISOString() } : {}),
       as_of: writeAsOf(as_of),
     });
   };

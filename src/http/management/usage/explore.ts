@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import { explore, type Points, type Series, type Span } from '../../../../db/usage/exploration.ts';
+import { readsRows } from '../../../../db/usage/roll-ups/cover.ts';
 import { QUARTER_S } from '../../../../db/usage/roll-ups/entries.ts';
-import { type Group, readsRows } from '../../../../db/usage/roll-ups/sums.ts';
+import type { Group } from '../../../../db/usage/roll-ups/request.ts';
 import { validator } from '../../../errors/validate.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import { type Handler, json } from '../../endpoint.ts';
@@ -82,6 +83,8 @@ export const UsageQuerySchema = Type.Object(
     total: Type.Object(SERIES),
     series: Type.Array(Type.Object({ group: Name, subgroup: Name, ...SERIES })),
     other: Type.Union([Type.Object({ count: Type.Integer(), ...SERIES }), Type.Null()]),
+    /** From when on all usage is in the answer, if retention removed a part of the range. */
+    lines_since: Type.Optional(Type.String()),
     as_of: Type.String(),
   },
   { additionalProperties: false },
@@ -138,6 +141,7 @@ export function queryUsage(deps: UsageDeps): Handler {
         ...shownSeries(series, metric),
       })),
       other: found.other ? { count: found.other.count, ...shownSeries(found.other, metric) } : null,
+      ...(found.lines_since ? { lines_since: found.lines_since.toISOString() } : {}),
       as_of: writeAsOf(as_of),
     };
     return json(answer);

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { lacking, readKept } from '../../../../db/records/kept.ts';
 import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import { exportCharges } from '../../../../db/usage/export.ts';
 import type { UsageRow } from '../../../../db/usage/lines.ts';
@@ -29,7 +30,8 @@ const validate = validator(
 /**
  * `GET /v1/management/usage/export`: all charges that the filters mean, the oldest first, as CSV or
  * as one JSON object a line. The answer is streamed, so it may have any length. The header
- * `x-weir-as-of` names the committed state that it has.
+ * `x-weir-as-of` names the committed state that it has, and `x-weir-lines-since` the date from which on
+ * all charges are in it, if retention removed earlier ones.
  */
 export function exportUsage(deps: UsageDeps): Handler {
   return async (context) => {
@@ -43,6 +45,7 @@ export function exportUsage(deps: UsageDeps): Handler {
     const sql = deps.usage();
     const as_of = await asOf(query, sql);
     const format = query.format === 'ndjson' ? 'ndjson' : 'csv';
+    const since = lacking(filters.from, (await readKept(sql)).lines_since);
     const batches = exportCharges(sql, filters, as_of);
     context.server?.timeout(context.request, 0);
     return new Response(textOf(batches, format, catalogue), {
@@ -50,6 +53,7 @@ export function exportUsage(deps: UsageDeps): Handler {
         'content-type': TYPES[format],
         'content-disposition': `attachment; filename="usage.${format}"`,
         'x-weir-as-of': writeAsOf(as_of),
+        ...(since ? { 'x-weir-lines-since': since.toISOString() } : {}),
       },
     });
   };

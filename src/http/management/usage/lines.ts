@@ -75,7 +75,7 @@ async function listUsage(
   const { page, limit, offset } = placeOf(query);
   const sql = deps.usage();
   const as_of = await asOf(query, sql);
-  const { rows, total } = await listLines(sql, filters, as_of, { offset, limit });
+  const { rows, total, lines_since } = await listLines(sql, filters, as_of, { offset, limit });
   return json({
     object: 'list',
     data: rows.map((row) => lineRecord(row, catalogue)),
@@ -84,6 +84,7 @@ async function listUsage(
     total,
     total_pages: Math.ceil(total / limit),
     has_more: offset + rows.length < total,
+    ...(lines_since ? { lines_since: lines_since.toISOString() } : {}),
     as_of: writeAsOf(as_of),
   });
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { readKept } from '../../../../db/records/kept.ts';
 import { type AsOf, parseAsOf, readAsOf } from '../../../../db/usage/as-of.ts';
 import type { UsageFilters } from '../../../../db/usage/filters.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
@@ -103,6 +104,10 @@ export async function asOf(query: Filters, sql: Parameters<typeof readAsOf>[0]):
   if (query.as_of === undefined) return readAsOf(sql);
   const found = parseAsOf(query.as_of);
   if (!found) throw invalid('as_of', 'must be the as_of of an earlier answer');
+  const { last_xid } = await readKept(sql);
+  if (found.next_xid <= last_xid) {
+    throw invalid('as_of', 'is too old: rows that came after it are removed');
+  }
   return found;
 }
 

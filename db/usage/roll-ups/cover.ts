@@ -1,0 +1,97 @@
+import { DIMENSIONS, QUARTER_S, QUARTERS_A_DAY } from './entries.ts';
+import type { SumFilters, SumsRequest } from './request.ts';
+import type { Reader } from './snapshot.ts';
+
+/** Bounds of a span of quarters without an end. */
+export const EARLIEST = -2_000_000_000;
+export const LATEST = 2_000_000_000;
+const QUARTER_MS = QUARTER_S * 1_000;
+
+/** The spans that sums cover, in quarters; what is outside is read from rows. */
+export interface Cover {
+  readonly from: number;
+  readonly until: number;
+  /** The part of the span that whole days of UTC cover. */
+  readonly days: { readonly from: number; readonly until: number } | undefined;
+}
+
+/** The names by which a request can choose series, beside outcomes. */
+export const FILTERED = DIMENSIONS.filter((name) => name !== 'outcome');
+
+/** The scope of the series that answer a request. */
+export function scopeOf({
+  filters,
+  groups,
+}: SumsRequest): 'organization' | 'total' | 'key' | 'key_total' {
+  const { key_id, key_ids, outcomes } = filters;
+  const isOfKeys = key_id !== undefined || key_ids !== undefined || groups.includes('key_id');
+  const isNamed = FILTERED.some((name) => filters[name] !== undefined) || outcomes !== undefined;
+  const isBroken = isNamed || groups.some((name) => name !== 'key_id');
+  if (isOfKeys) return isBroken ? 'key' : 'key_total';
+  return isBroken ? 'organization' : 'total';
+}
+
+/** Returns what the sums cover; undefined if they have nothing to say of this request. */
+export function coverOf({ fold }: Reader, request: SumsRequest): Cover | undefined {
+  const { filters, starts } = request;
+  const { from, until, end_user } = filters;
+  // Sums do not know end users.
+  if (!fold || end_user !== undefined) return undefined;
+  const first = from ? Math.ceil(from.getTime() / QUARTER_MS) : EARLIEST;
+  const last = until ? Math.floor(until.getTime() / QUARTER_MS) : LATEST;
+  const first_day = Math.ceil(first / QUARTERS_A_DAY);
+  const last_day = Math.floor(last / QUARTERS_A_DAY);
+  // The first bucket may begin before `from`.
+  const days =
+    areDays(starts) && first_day < last_day ? { from: first_day, until: last_day } : undefined;
+  if (scopeOf(request) !== 'key') {
+    return first < last ? { from: first, until: last, days } : undefined;
+  }
+  if (!days) return undefined;
+  return {
+    from: from ? first_day * QUARTERS_A_DAY : EARLIEST,
+    until: until ? last_day * QUARTERS_A_DAY : LATEST,
+    days,
+  };
+}
+
+/** True if all buckets begin with a day of UTC, but for the first one. */
+function areDays(starts: SumsRequest['starts']): boolean {
+  return starts === 'utc_days' || (starts ?? []).slice(1).every((at) => at % QUARTERS_A_DAY === 0);
+}
+
+/** True if no sums answer a request, so that all rows of its time are read. */
+export function readsRows(request: SumsRequest): boolean {
+  const isOfKeys = scopeOf(request) === 'key';
+  return request.filters.end_user !== undefined || (isOfKeys && !areDays(request.starts));
+}
+
+/**
+ * Returns from when on usage is complete, if the answer to a request lacks usage that only removed rows
+ * have: that of the ends of its time that no sums cover.
+ */
+export function removedFrom(reader: Reader, request: SumsRequest): Date | undefined {
+  const { lines_since, records_since } = reader.kept;
+  const isLater = lines_since && (!records_since || lines_since > records_since);
+  const since = isLater ? lines_since : records_since;
+  const read = uncovered(request, coverOf(reader, request));
+  return since && read.some(({ from }) => !from || from < since) ? since : undefined;
+}
+
+/** The times that no sums cover. */
+export function uncovered(
+  { filters: { from, until } }: SumsRequest,
+  cover: Cover | undefined,
+): Pick<SumFilters, 'from' | 'until'>[] {
+  if (!cover) return [{ from, until }];
+  const spans = [
+    { from, until: cover.from === EARLIEST ? from : instantOf(cover.from) },
+    { from: cover.until === LATEST ? until : instantOf(cover.until), until },
+  ];
+  return spans.filter((span) => span.from && span.until && span.from < span.until);
+}
+
+/** Returns the first instant of a quarter. */
+export function instantOf(quarter: number): Date {
+  return new Date(quarter * QUARTER_MS);
+}

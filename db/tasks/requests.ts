@@ -45,15 +45,3 @@ export async function findCreateRequest(
     where key_id = ${key_id} and route = ${route} and idempotency_key = ${idempotency_key}`;
   return row;
 }
-
-const UNIQUE_VIOLATION = '23505';
-
-/** True if an insert failed because a row with the same unique columns exists. */
-export function isUniqueViolation(error: unknown): boolean {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === UNIQUE_VIOLATION
-  );
-}

@@ -20,8 +20,18 @@ export class GatedSql {
     real: Sql,
     private readonly faultAt: (point: 'before' | 'after') => 'none' | 'cut' | 'kill',
   ) {
-    const tag = (strings: TemplateStringsArray, ...values: never[]) =>
-      this.gate(async () => [...(await real(strings, ...values))]);
+    const tag = (strings: TemplateStringsArray, ...values: never[]) => {
+      const query = real(strings, ...values);
+      const run = query.then.bind(query);
+      let gated: Promise<unknown> | undefined;
+      // The driver runs a query when somebody awaits it. A part of another query is never awaited.
+      // biome-ignore lint/suspicious/noThenProperty: a query of the driver is a thenable.
+      query.then = (onRows, onError) => {
+        gated ??= this.gate(() => run((rows) => [...rows]));
+        return gated.then(onRows as never, onError);
+      };
+      return query;
+    };
     const begin = (work: Parameters<Sql['begin']>[1]) => this.gate(() => real.begin(work));
     this.sql = Object.assign(tag, { begin }) as unknown as Sql;
   }

@@ -87,15 +87,14 @@ async function foldNew(tx: Sql, last: Snapshot): Promise<FoldResult> {
   const next_xid = Math.min(now.next_xid, last.next_xid + MAX_TRANSACTIONS);
   const open_xids = now.open_xids.filter((xid) => xid < next_xid);
   const next: Snapshot = { next_xid, open_xids };
-  const folded = await hasNew(tx, last, next);
-  if (folded) {
-    const lines = entriesOf(tx, 'usage_line', isNew(tx, last, next, 'usage_line'));
-    const records = entriesOf(tx, 'call_record', isNew(tx, last, next, 'call_record'));
-    await byTransaction(tx, () => groupEntries(tx, tx`${lines} union all ${records}`));
-    await addToSums(tx);
-  }
+  const lines = entriesOf(tx, 'usage_line', isNew(tx, last, next, 'usage_line'));
+  const records = entriesOf(tx, 'call_record', isNew(tx, last, next, 'call_record'));
+  const entries = await byTransaction(tx, () =>
+    groupEntries(tx, tx`${lines} union all ${records}`),
+  );
+  if (entries > 0) await addToSums(tx);
   await tx`update usage_fold set next_xid = ${next_xid}, open_xids = ${open_xids}::int8[]`;
-  return { more: next_xid < now.next_xid, folded };
+  return { more: next_xid < now.next_xid, folded: entries > 0 };
 }
 
 /**
@@ -157,9 +156,9 @@ const GROUPED = `organization_id, key_id, ${DIMENSIONS.join(', ')}, quarter, too
 
 /**
  * Sums entries of the same names, quarter, class and payer into a temporary table of the connection.
- * Most rows have much in common, so all sums after this read few rows.
+ * Most rows have much in common, so all sums after this read few rows. Returns the number of entries.
  */
-async function groupEntries(tx: Sql, entries: Fragment): Promise<void> {
+async function groupEntries(tx: Sql, entries: Fragment): Promise<number> {
   const [found] = await tx<{ table: string | null }[]>`
     select to_regclass('pg_temp.usage_entry')::text as table`;
   const totals = tx.unsafe(COUNTERS.map((name) => `sum(${name})::int8 as ${name}`).join(', '));
@@ -169,7 +168,8 @@ async function groupEntries(tx: Sql, entries: Fragment): Promise<void> {
   if (!found?.table) {
     await tx`create temporary table usage_entry on commit delete rows as ${grouped} with no data`;
   }
-  await tx`insert into pg_temp.usage_entry ${grouped}`;
+  const { count } = await tx`insert into pg_temp.usage_entry ${grouped}`;
+  return count;
 }
 
 /** The grouped entries once for each scope, so that one statement sums them. */
@@ -247,7 +247,7 @@ const BY_TRANSACTION = ['usage_by_transaction', 'call_record_by_transaction'];
 
 /**
  * Adds new pages to the BRIN indexes that find new rows. Otherwise only VACUUM adds them, and until
- * then each query reads all pages that are newer.
+ * then each fold and each query reads all rows of all pages that are newer.
  */
 export async function summarizePages(sql: Sql): Promise<void> {
   for (const name of BY_TRANSACTION) {

@@ -7,8 +7,6 @@ import type { Clock } from '../clock.ts';
  * for each row, and lets answers read more rows.
  */
 const PAUSE_MS = 1_000;
-/** After so many folds, new pages get their entries in the indexes that find new rows. */
-const FOLDS_A_SUMMARY = 3;
 
 export interface UsageFolderDeps {
   readonly sql: Sql;
@@ -24,7 +22,6 @@ export class UsageFolder {
   private stopClock: () => void = () => undefined;
   private running: Promise<void> | undefined;
   private isStopped = false;
-  private folds = 0;
 
   constructor(private readonly deps: UsageFolderDeps) {}
 
@@ -55,11 +52,7 @@ export class UsageFolder {
   private async run(): Promise<number> {
     const { sql } = this.deps;
     const { folded, more } = await fold(sql);
-    if (folded) this.folds += 1;
-    if (this.folds >= FOLDS_A_SUMMARY) {
-      this.folds = 0;
-      await summarizePages(sql);
-    }
+    if (folded) await summarizePages(sql);
     return more ? 0 : PAUSE_MS;
   }
 }

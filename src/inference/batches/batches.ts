@@ -14,8 +14,8 @@ import {
   type CreateRequest,
   findCreateRequest,
   insertCreateRequest,
-  isUniqueViolation,
 } from '../../../db/tasks/requests.ts';
+import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult } from '../../actors/durable/command.ts';
 import { WeirError } from '../../errors/weir-error.ts';

@@ -1,11 +1,8 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { recordCancelRequest } from '../../../db/tasks/progress.ts';
-import {
-  type CreateRequest,
-  findCreateRequest,
-  isUniqueViolation,
-} from '../../../db/tasks/requests.ts';
+import { type CreateRequest, findCreateRequest } from '../../../db/tasks/requests.ts';
 import { findTaskView, insertTask } from '../../../db/tasks/rows.ts';
+import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';

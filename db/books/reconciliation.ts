@@ -99,14 +99,15 @@ export const SUM_NAMES = [
 
 /** The sums of usage lines by day, channel and model, as an SQL query without its condition. */
 export const CHANNEL_SUMS = `
-  select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day, channel_id, model,
+  select (at at time zone 'UTC')::date::text as day, channel_id, model,
     count(*)::int8 as requests,
     sum(charged_nano_usd + overrun_nano_usd)::int8 as list_nano_usd,
     sum(charged_nano_usd)::int8 as charged_nano_usd,
     sum(input_tokens::int8 + cached_input_tokens + cache_write_tokens)::int8 as input_tokens,
     sum(output_tokens)::int8 as output_tokens,
-    coalesce(sum((detail ->> 'paid_nano_usd')::int8), 0)::int8 as paid_nano_usd,
-    count(detail ->> 'paid_nano_usd')::int8 as paid_requests`;
+    coalesce(sum((detail ->> 'paid_nano_usd')::int8) filter (where detail ? 'paid_nano_usd'), 0)::int8
+      as paid_nano_usd,
+    (count(*) filter (where detail ? 'paid_nano_usd'))::int8 as paid_requests`;
 
 /**
  * Sums the usage lines of some days, also those that retention removed. It reads all lines of these days,

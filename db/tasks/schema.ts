@@ -85,6 +85,7 @@ export const task = pgTable(
     index('task_by_key').on(table.key_id, table.created_at, table.id),
     index('task_by_time').on(table.created_at, table.id),
     index('task_by_request').on(table.request_id),
+    index('task_by_end').on(table.organization_id, table.ended_at),
     index('task_by_channel').on(table.channel_id, table.created_at, table.id),
     check(
       'only_a_completed_task_is_charged',

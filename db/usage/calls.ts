@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import type { CallDetail } from '../records/record.ts';
 import { type AsOf, isIn, readAsOf } from './as-of.ts';
 import { conditions, type UsageFilters } from './filters.ts';
+import { isRunningIn } from './running-tasks.ts';
 
 /** One call, as its row says it. Amounts are in nano-USD. */
 export interface CallRow {
@@ -108,15 +109,11 @@ export function listCalls(
     order by at desc, sort_id desc limit ${limit}`;
 }
 
-/** No task runs longer, so only younger tasks may have ended since the first page of a list. */
-const MAX_TASK_AGE = '8 days';
-
 /**
- * Returns a query for the tasks that ran in a state, with the columns of a `call_record`. A task
- * whose record or usage line is in the state has ended.
+ * Returns a query for the tasks that ran in a state, with the columns of a `call_record`. A task that
+ * an earlier version created has such a record.
  */
 function runningTasks(sql: Sql, as_of: AsOf) {
-  const { at } = as_of;
   return sql`
     select task.request_id as id, task.organization_id, task.key_id,
       date_trunc('milliseconds', hold.created_at) as at, 'accepted'::text as outcome, 200 as status,
@@ -128,13 +125,8 @@ function runningTasks(sql: Sql, as_of: AsOf) {
       (record ->> 'reserved_us')::int4 as reserved_us, null::int4 as routed_us,
       null::int4 as first_token_ms, null::int4 as ended_ms, record as detail
     from task join hold on hold.id = task.hold_id
-    where hold.created_at <= ${at} and (task.status in ('pending', 'processing')
-        or task.created_at > ${at}::timestamptz - ${MAX_TASK_AGE}::interval
-          and task.ended_at > ${at}::timestamptz - interval '1 minute')
-      and not exists (select from usage_line
-        where usage_line.id = task.billing_id and ${isIn(sql, as_of, 'usage_line')})
-      and not exists (select from call_record
-        where call_record.id = task.request_id and ${isIn(sql, as_of, 'call_record')})`;
+    where ${isRunningIn(sql, as_of)} and not exists (select from call_record
+      where call_record.id = task.request_id and ${isIn(sql, as_of, 'call_record')})`;
 }
 
 /** Finds a call of an organization by the UUID of its request or of its billing transaction. */

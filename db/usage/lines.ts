@@ -7,6 +7,7 @@ import type { Counts } from './roll-ups/counters.ts';
 import { QUARTER_S, QUARTERS_A_DAY } from './roll-ups/entries.ts';
 import { readSums } from './roll-ups/snapshot.ts';
 import { readUsage, type SumsRow } from './roll-ups/sums.ts';
+import { isRunningIn } from './running-tasks.ts';
 
 const QUARTER_MS = QUARTER_S * 1_000;
 
@@ -201,8 +202,8 @@ export function chargeColumns(sql: Sql) {
 }
 
 /**
- * The money that tasks held. The caller knows the vendors of the models. A task that has ended since `as_of` still held its money then, so that
- * a later page neither repeats nor skips its line.
+ * The money that tasks held. A task that has ended since `as_of` still held its money then, so that a
+ * later page neither repeats nor skips its line.
  */
 function holds(sql: Sql, filters: UsageFilters, as_of: AsOf) {
   return sql`
@@ -216,10 +217,7 @@ function holds(sql: Sql, filters: UsageFilters, as_of: AsOf) {
       hold.amount_nano_usd as held_nano_usd, null::int4 as first_token_ms, null::int4 as ended_ms,
       record as detail
     from task join hold on hold.id = task.hold_id
-    where ${taskConditions(sql, filters)} and hold.created_at <= ${as_of.at}
-      and (task.ended_at is null or task.ended_at > ${as_of.at})
-      and not exists (select from usage_line
-        where usage_line.id = task.billing_id and ${isIn(sql, as_of, 'usage_line')})`;
+    where ${taskConditions(sql, filters)} and ${isRunningIn(sql, as_of)}`;
 }
 
 function taskConditions(

@@ -1,0 +1,1 @@
+CREATE INDEX "task_by_end" ON "task" USING btree ("organization_id","ended_at");

@@ -1,5 +1,7 @@
 /** Usage lines and records of calls in large numbers, made inside PostgreSQL. */
 import type { Sql } from '../db/client.ts';
+import { firstIdAt } from '../db/housekeeping.ts';
+import { listPartitions } from '../db/retention/months.ts';
 
 export interface RowsOptions {
   readonly organization_id: string;
@@ -36,6 +38,7 @@ export async function fillUsage(
   print: (text: string) => void,
 ): Promise<void> {
   const { organization_id, lines, keys } = options;
+  await splitMonths(sql, options.days);
   await sql`insert into replica (id, status, lease_until) values ('replica_bench', 'dead', now())`;
   await sql`
     insert into api_key (id, organization_id, name, key_hash, key_prefix)
@@ -69,6 +72,27 @@ export async function fillUsage(
     organization_id = '', at = '-infinity', row_id = '00000000-0000-0000-0000-000000000000'`;
   await sql.unsafe('vacuum analyze usage_line');
   await sql.unsafe('vacuum analyze call_record');
+}
+
+/** Gives each month of the rows a partition, as after months of work. The tables are empty. */
+async function splitMonths(sql: Sql, days: number): Promise<void> {
+  for (const table of ['usage_line', 'call_record'] as const) {
+    const [earlier] = await listPartitions(sql, table);
+    if (!earlier) throw new Error(`${table} has no partition`);
+    const end = earlier.until;
+    await sql.unsafe(`alter table ${table} detach partition ${earlier.name}`);
+    const months = Math.ceil(days / 28) + 1;
+    const starts = Array.from({ length: months }, (_, at) =>
+      Date.UTC(end.getUTCFullYear(), end.getUTCMonth() - months + at, 1),
+    );
+    const bounds = [...starts, end.getTime()].map((at) => `'${firstIdAt(at)}'`);
+    await sql.unsafe(`
+      alter table ${table} attach partition ${earlier.name} for values from (minvalue) to (${bounds[0]})`);
+    for (const [at, from] of bounds.slice(0, -1).entries()) {
+      await sql.unsafe(`
+        create table ${table}_bench_${at} partition of ${table} for values from (${from}) to (${bounds[at + 1]})`);
+    }
+  }
 }
 
 /** Inserts some lines of now, as a settlement would. Returns the number of the transaction. */
@@ -144,7 +168,9 @@ async function insertRecords(sql: Sql, { organization_id, keys }: RowsOptions): 
   await sql`
     insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
       outcome, status, error_code, fault, created_at, at, protocol, program, ended_ms)
-    select gen_random_uuid(), ${organization_id}, 'key_bench_' || 1 + n % ${keys}::int4, scene,
+    select (lpad(to_hex((extract(epoch from at) * 1000)::int8), 12, '0') || '7'
+        || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
+      ${organization_id}, 'key_bench_' || 1 + n % ${keys}::int4, scene,
       case when n % 7 = 0 then 'unknown-' || n else model end,
       case when n % 7 = 0 then '' else model_vendor end, '',
       (array['refused', 'failed', 'canceled', 'free'])[1 + n % 4], 400,

@@ -55,7 +55,9 @@ async function commitOnce(
     const repeated = commands.filter(
       (command) => command.type === 'SETTLE' && command.line.id < (first_id ?? ''),
     ).length;
-    onError(new Error(`${repeated} charges of a removed month were repeated`), repeated);
+    if (repeated > 0) {
+      onError(new Error(`${repeated} charges of a removed month were repeated`), repeated);
+    }
     return commit(sql, publisher, commands, first_id);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Random histories of calls, tasks, refunds, late settlements, repeats and removals. After each step
+ * Random histories of calls, tasks, refunds, late settlements, repeats, removals and removals that die. After each step
  * bills, statements, used amounts, balances and lists are those of a plain list of all charges, and
  * the audit finds nothing.
  */
@@ -54,6 +54,10 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('sweep' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('sweep and die' as const), after_ms: fc.nat(12) }),
+  },
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -83,6 +87,8 @@ async function take(world: RetentionWorld, next: Step): Promise<void> {
       return world.setNow(world.now + next.ms);
     case 'sweep':
       return world.sweep(DAYS);
+    case 'sweep and die':
+      return world.sweepAndDie(DAYS, next.after_ms);
     default:
       return next satisfies never;
   }

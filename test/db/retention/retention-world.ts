@@ -217,6 +217,23 @@ export class RetentionWorld {
     }
   }
 
+  /** Removes a month with a connection that dies after some time, maybe when it has committed. */
+  async sweepAndDie(days: number, after_ms: number): Promise<void> {
+    const third = this.connect();
+    const { sql } = third;
+    const now = new Date(this.now).toISOString();
+    const [row] = await sql<{ pid: number }[]>`
+      select pg_backend_pid() as pid, set_config('weir.now', ${now}, false)`;
+    const closing = closeMonth(sql, 'usage_line', days).then(
+      (month) => month && this.closed.push(month),
+      () => undefined,
+    );
+    await Bun.sleep(after_ms);
+    await this.sql`select pg_terminate_backend(${row?.pid ?? 0}::int4)`;
+    await closing;
+    await third.close();
+  }
+
   send(by: number, command: LedgerCommand): Promise<LedgerAnswer> {
     const lane = this.lanes[by];
     if (!lane) throw new Error(`there is no replica ${by}`);

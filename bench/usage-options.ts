@@ -5,6 +5,8 @@ export interface UsageOptions {
   readonly lines: number;
   /** How often each query is sent. */
   readonly samples: number;
+  /** The folder in which the filled database stays for later runs; undefined = a temporary one. */
+  readonly data: string | undefined;
   readonly write: boolean;
 }
 
@@ -13,11 +15,13 @@ export function readUsageOptions(args: string[]): UsageOptions {
   const values = parseOptions(args, {
     lines: { type: 'string' },
     samples: { type: 'string' },
+    data: { type: 'string' },
     'no-write': { type: 'boolean' },
   });
   return {
     lines: whole(values, 'lines', 10_000_000),
     samples: whole(values, 'samples', 100),
+    data: typeof values.data === 'string' ? values.data : undefined,
     write: values['no-write'] !== true,
   };
 }

@@ -2,6 +2,8 @@
  * Measures each query about usage that a page of the dashboard makes, over HTTP, beside millions of
  * usage lines, and how far the sums lag behind lines that are inserted meanwhile.
  */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { connectDatabase, type Sql } from '../db/client.ts';
 import { requestIdOf } from '../src/errors/request-id.ts';
 import { orExit } from '../test/support/arguments.ts';
@@ -38,11 +40,18 @@ await cleanup.run();
 process.exit(code);
 
 async function run(): Promise<number> {
-  const folder = throwawayFolder('usage');
-  cleanup.add(() => removeFolder(folder));
+  const { lines, data } = options;
+  const folder = data ?? throwawayFolder('usage');
+  if (data === undefined) cleanup.add(() => removeFolder(folder));
+  else mkdirSync(data, { recursive: true });
   const databases = await startDatabases(folder);
   cleanup.add(() => databases.stop());
-  await databases.create('usage');
+  const mark = join(folder, `filled-${lines}`);
+  const isFilled = existsSync(mark);
+  if (!isFilled) {
+    await databases.drop('usage');
+    await databases.create('usage');
+  }
   const url = databases.url('usage');
   const start = () => startWeir({ env: { DATABASE_URL: url } });
   const first = await start();
@@ -53,11 +62,14 @@ async function run(): Promise<number> {
   cleanup.add(() => own.close());
   const { sql } = own;
   const [organization] = await sql<{ id: string }[]>`select id from organization`;
-  const { lines } = options;
   const rows = { organization_id: organization?.id ?? '', lines, keys: KEYS, days: DAYS };
-  console.log(`Fills a database with ${lines} usage lines.`);
-  const [, fill_s] = await timed(() => fillUsage(sql, models, rows, console.log));
-  console.log(`Filled in ${fill_s.toFixed(0)} s. Weir sums the lines.`);
+  if (!isFilled) {
+    console.log(`Fills a database with ${lines} usage lines.`);
+    const [, fill_s] = await timed(() => fillUsage(sql, models, rows, console.log));
+    writeFileSync(mark, '');
+    console.log(`Filled in ${fill_s.toFixed(0)} s.`);
+  }
+  console.log('Weir sums the lines.');
 
   const weir = await start();
   cleanup.add(() => weir.stop());

@@ -4,7 +4,7 @@ import { addCounts, type Counter, type Counts, noCounts } from './roll-ups/count
 import { removedFrom } from './roll-ups/cover.ts';
 import type { Group, SumFilters, SumsRequest } from './roll-ups/request.ts';
 import { type Reader, readSums } from './roll-ups/snapshot.ts';
-import { readUsage, type SumsRow } from './roll-ups/sums.ts';
+import { rankUsage, readUsage, type SumsRow } from './roll-ups/sums.ts';
 
 /** A span of time and its buckets. */
 export interface Span {
@@ -30,8 +30,8 @@ export interface ExplorationRequest {
   readonly counters: readonly Counter[];
   /** True if the classes of durations are wanted. */
   readonly took: boolean;
-  /** The series with the largest numbers are shown. */
-  readonly rank: (counts: Counts) => number;
+  /** The series with the largest sums of this counter are shown. */
+  readonly rank: Counter;
 }
 
 /** The sums of a series: of the whole span, and of each bucket. */
@@ -75,12 +75,8 @@ export function explore(sql: Sql, request: ExplorationRequest): Promise<Explorat
       ...sumsOf(request, { ...span, from: earliest.from }, groups, true),
     });
     if (groups.length === 0) return { total, series: [], other: undefined, lines_since };
-    const all = await readUsage(reader, sumsOf(request, span, groups, false));
-    const ranked = all
-      .map((row) => ({ names: namesOf(groups, row), rank: request.rank(row.counts) }))
-      // Equal ones are sorted by name, so that two answers show the same ones.
-      .sort((a, b) => b.rank - a.rank || (a.names.join('\n') < b.names.join('\n') ? -1 : 1));
-    const shown = ranked.slice(0, top).map(({ names }) => names);
+    const whole = sumsOf(request, span, groups, false);
+    const { names: shown, count: all } = await rankUsage(reader, whole, request.rank, top);
     const now = await pointsOf(reader, request, span, shown);
     const earlier = before && (await pointsOf(reader, request, before, shown));
     const series = shown.map((names, at) => ({
@@ -93,7 +89,7 @@ export function explore(sql: Sql, request: ExplorationRequest): Promise<Explorat
       now: without(total.now, now),
       before: total.before && without(total.before, earlier ?? []),
     };
-    const count = ranked.length - shown.length;
+    const count = all - shown.length;
     // Groups that only the span before has are part of its rest.
     const isShown = count > 0 || (rest.before !== undefined && rest.before.sum.requests > 0);
     return { total, series, other: isShown ? { ...rest, count } : undefined, lines_since };

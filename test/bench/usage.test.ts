@@ -15,9 +15,11 @@ beforeAll(async () => {
 afterAll(() => fresh.drop());
 
 test('by default 10,000,000 lines are made, and each query is sent 100 times', () => {
-  expect(readUsageOptions([])).toEqual({ lines: 10_000_000, samples: 100, write: true });
+  expect(readUsageOptions([])).toEqual({
+    ...{ lines: 10_000_000, samples: 100, data: undefined, write: true },
+  });
   expect(readUsageOptions('--lines 5 --samples 7 --no-write'.split(' '))).toEqual({
-    ...{ lines: 5, samples: 7, write: false },
+    ...{ lines: 5, samples: 7, data: undefined, write: false },
   });
 });
 
@@ -33,7 +35,7 @@ test('the filled database has the lines, all summed, and books that balance', as
   while ((await fold(sql)).more);
   const [sums] = await sql<{ charges: number; days: number }[]>`
     select sum(charges)::int4 as charges, count(distinct day)::int4 as days
-    from usage_day join usage_series on id = series_id and scope = 'organization'`;
+    from usage_name_day join usage_series on id = series_id and scope = 'organization'`;
   expect(sums?.charges).toBe(4_010);
   expect(sums?.days).toBeGreaterThanOrEqual(90);
   // The first models and keys have more lines than the last ones, by Zipf's law.

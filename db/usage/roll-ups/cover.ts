@@ -1,5 +1,6 @@
-import { DIMENSIONS, QUARTER_S, QUARTERS_A_DAY } from './entries.ts';
+import { DIMENSIONS, type Dimension, QUARTER_S, QUARTERS_A_DAY } from './entries.ts';
 import type { SumFilters, SumsRequest } from './request.ts';
+import { organizationScope, type Scope } from './scopes.ts';
 import type { Reader } from './snapshot.ts';
 
 /** Bounds of a span of quarters without an end. */
@@ -19,16 +20,14 @@ export interface Cover {
 export const FILTERED = DIMENSIONS.filter((name) => name !== 'outcome');
 
 /** The scope of the series that answer a request. */
-export function scopeOf({
-  filters,
-  groups,
-}: SumsRequest): 'organization' | 'total' | 'key' | 'key_total' {
+export function scopeOf({ filters, groups }: SumsRequest): Scope {
   const { key_id, key_ids, outcomes } = filters;
   const isOfKeys = key_id !== undefined || key_ids !== undefined || groups.includes('key_id');
-  const isNamed = FILTERED.some((name) => filters[name] !== undefined) || outcomes !== undefined;
-  const isBroken = isNamed || groups.some((name) => name !== 'key_id');
-  if (isOfKeys) return isBroken ? 'key' : 'key_total';
-  return isBroken ? 'organization' : 'total';
+  const names = new Set<Dimension>(FILTERED.filter((name) => filters[name] !== undefined));
+  if (outcomes !== undefined) names.add('outcome');
+  for (const name of groups) if (name !== 'key_id') names.add(name);
+  if (isOfKeys) return names.size > 0 ? 'key' : 'key_total';
+  return organizationScope(names);
 }
 
 /** Returns what the sums cover; undefined if they have nothing to say of this request. */

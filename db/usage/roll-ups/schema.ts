@@ -7,6 +7,7 @@ import {
   bigint,
   boolean,
   check,
+  index,
   integer,
   pgTable,
   primaryKey,
@@ -25,13 +26,16 @@ export const usageSeries = pgTable(
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
     organization_id: text('organization_id').notNull(),
     /**
-     * `organization`: all keys, by model and so on. `total`: all calls of the organization. `key`: one
-     * key, by model and so on. `key_total`: all calls of one key.
+     * `organization`: all keys, by all names. `by_model`, `by_protocol`, `by_outcome`: all keys, by some
+     * names only, so that most queries read few sums. `total`: all calls of the organization. `key`:
+     * one key, by all names. `key_total`: all calls of one key.
      */
-    scope: text('scope', { enum: ['organization', 'total', 'key', 'key_total'] }).notNull(),
-    /** '' if the scope is `organization` or `total`. */
+    scope: text('scope', {
+      enum: ['organization', 'by_model', 'by_protocol', 'by_outcome', 'total', 'key', 'key_total'],
+    }).notNull(),
+    /** '' if the scope is not of a key. */
     key_id: text('key_id').notNull(),
-    /** '' in this column and the next ones if the scope is `total` or `key_total`. */
+    /** '' in this column and the next ones if the scope has not this name. */
     scene: text('scene').notNull(),
     /** '' if a call was refused and its model is not in the catalogue. */
     model: text('model').notNull(),
@@ -81,21 +85,63 @@ const sums = () => ({
   ),
 });
 
-/**
- * Sums of 15 minutes, except those of a key by model and so on: a key has few calls in 15 minutes.
- * `quarter` counts them from the Unix epoch. Midnights of all time zones are bounds of such spans.
- */
-export const usageQuarter = pgTable(
-  'usage_quarter',
-  { series_id: integer('series_id').notNull(), quarter: integer('quarter').notNull(), ...sums() },
-  (table) => [primaryKey({ columns: [table.series_id, table.quarter] })],
-);
+const quarters = () => ({
+  series_id: integer('series_id').notNull(),
+  quarter: integer('quarter').notNull(),
+  ...sums(),
+});
+const days = () => ({
+  series_id: integer('series_id').notNull(),
+  day: integer('day').notNull(),
+  ...sums(),
+});
 
-/** Sums of a day in UTC. `day` counts days from the Unix epoch. */
-export const usageDay = pgTable(
-  'usage_day',
-  { series_id: integer('series_id').notNull(), day: integer('day').notNull(), ...sums() },
-  (table) => [primaryKey({ columns: [table.series_id, table.day] })],
+/**
+ * Sums of 15 minutes of all keys by few names. `quarter` counts them from the Unix epoch. Midnights of
+ * all time zones are bounds of such spans. Each kind of sums has tables of its own. So the few rows
+ * that most queries read lie close together.
+ */
+export const usageQuarter = pgTable('usage_quarter', quarters(), (table) => [
+  primaryKey({ columns: [table.series_id, table.quarter] }),
+]);
+
+/** The same for all keys by all names. */
+export const usageNameQuarter = pgTable('usage_name_quarter', quarters(), (table) => [
+  primaryKey({ columns: [table.series_id, table.quarter] }),
+]);
+
+/** The same for all calls of each key. */
+export const usageKeyQuarter = pgTable('usage_key_quarter', quarters(), (table) => [
+  primaryKey({ columns: [table.series_id, table.quarter] }),
+]);
+
+/** Sums of a day in UTC of all keys by few names. `day` counts days from the Unix epoch. */
+export const usageDay = pgTable('usage_day', days(), (table) => [
+  primaryKey({ columns: [table.series_id, table.day] }),
+]);
+
+/** The same for all keys by all names. */
+export const usageNameDay = pgTable('usage_name_day', days(), (table) => [
+  primaryKey({ columns: [table.series_id, table.day] }),
+]);
+
+/** The same for all calls of each key. */
+export const usageKeyDay = pgTable('usage_key_day', days(), (table) => [
+  primaryKey({ columns: [table.series_id, table.day] }),
+]);
+
+/** The same for each key by all names. A key has few calls of a name in 15 minutes. */
+export const usageKeyNameDay = pgTable(
+  'usage_key_name_day',
+  {
+    ...days(),
+    /** The series `total` of the organization. So an index finds the sums of all its keys in some days. */
+    owner_id: integer('owner_id').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.series_id, table.day] }),
+    index('usage_key_name_day_by_owner').on(table.owner_id, table.day),
+  ],
 );
 
 /** The charges of a grant or a hold, for the audit. */

@@ -1,7 +1,7 @@
 import type { Fragment } from 'postgres';
 import { isIn } from '../as-of.ts';
 import { conditions } from '../filters.ts';
-import { COUNTERS, type Counts, TOOK_COLUMNS } from './counters.ts';
+import { COUNTERS, type Counter, type Counts, TOOK_COLUMNS } from './counters.ts';
 import {
   type Cover,
   coverOf,
@@ -14,6 +14,7 @@ import {
 } from './cover.ts';
 import { type EntryTable, entriesOf, QUARTERS_A_DAY } from './entries.ts';
 import type { SumsRequest } from './request.ts';
+import { tablesOf } from './scopes.ts';
 import type { Reader } from './snapshot.ts';
 
 /** The sums of one group in one bucket. */
@@ -39,16 +40,10 @@ export async function readUsage(reader: Reader, request: SumsRequest): Promise<S
   const { tx } = reader;
   const { groups, took = false } = request;
   const counted = countedOf(request);
-  const cover = coverOf(reader, request);
-  const parts: Fragment[] = [];
-  if (cover) {
-    const folded = await foldedPart(reader, request, cover);
-    parts.push(...folded, ...correction(reader, request, cover));
-  }
-  parts.push(...edges(reader, request, cover));
+  const parts = await partsOf(reader, request);
   if (parts.length === 0) return [];
+  const all = joined(reader, parts);
   const names = groups.map((name) => `${name}, `).join('');
-  const all = parts.reduce((joined, part) => tx`${joined} union all ${part}`);
   const rows = await tx<Record<string, string | number>[]>`
     select ${tx.unsafe(names)} bucket,
       ${tx.unsafe(counted.map((name) => `coalesce(sum(${name}), 0)::int8 as ${name}`).join(', '))}
@@ -65,10 +60,63 @@ export async function readUsage(reader: Reader, request: SumsRequest): Promise<S
   });
 }
 
+/** The groups with the largest sums, and the number of all groups. */
+interface Ranking {
+  readonly names: readonly (readonly string[])[];
+  readonly count: number;
+}
+
+/**
+ * Returns the groups with the largest sums of one counter. Groups with equal sums are sorted by their
+ * names, so that two answers have the same ones.
+ */
+export async function rankUsage(
+  reader: Reader,
+  request: SumsRequest,
+  counter: Counter,
+  limit: number,
+): Promise<Ranking> {
+  const { tx } = reader;
+  const { groups } = request;
+  const parts = await partsOf(reader, { ...request, counters: [counter], took: false });
+  if (parts.length === 0) return { names: [], count: 0 };
+  const all = joined(reader, parts);
+  const names = tx.unsafe(groups.join(', '));
+  const order = tx.unsafe(groups.map((name) => `${name} collate "C"`).join(', '));
+  // A group whose rows all came after `as_of` has no requests then.
+  const rows = await tx<{ [name: string]: string; count: never }[]>`
+    select ${names}, count(*) over ()::int4 as count from (${all}) as part
+    group by ${names} having sum(requests) <> 0
+    order by coalesce(sum(${tx(counter)}), 0) desc, ${order} limit ${limit}`;
+  return {
+    names: rows.map((row) => groups.map((name) => row[name] ?? '')),
+    count: Number(rows[0]?.count ?? 0),
+  };
+}
+
+/** The parts of which sums are made. */
+async function partsOf(reader: Reader, request: SumsRequest): Promise<Fragment[]> {
+  const cover = coverOf(reader, request);
+  const parts: Fragment[] = [];
+  if (cover) {
+    const folded = await foldedPart(reader, request, cover);
+    parts.push(...folded, ...correction(reader, request, cover));
+  }
+  parts.push(...edges(reader, request, cover));
+  return parts;
+}
+
+function joined({ tx }: Reader, parts: readonly Fragment[]): Fragment {
+  return parts.reduce((all, part) => tx`${all} union all ${part}`);
+}
+
 /** The columns that are summed. */
 function countedOf({ counters = COUNTERS, took = false }: SumsRequest): string[] {
   return [...new Set(['requests', ...counters, ...(took ? TOOK_COLUMNS : [])])];
 }
+
+/** So many series are named by their ids. Of more, the rows of the whole organization are read. */
+const MAX_NAMED_SERIES = 200;
 
 /** The sums that are folded. */
 async function foldedPart(
@@ -78,34 +126,43 @@ async function foldedPart(
 ): Promise<Fragment[]> {
   const { filters, groups } = request;
   const { organization_id } = filters;
-  const ids = (
-    await tx<{ id: number }[]>`
-      select id from usage_series where ${seriesConditions({ tx }, request)}`
-  ).map(({ id }) => id);
-  if (ids.length === 0) return [];
+  const chosen = tx`select id from usage_series where ${seriesConditions({ tx }, request)}`;
+  const few = await tx<{ id: number }[]>`${chosen} limit ${MAX_NAMED_SERIES + 1}`;
+  if (few.length === 0) return [];
   const counted = countedOf(request);
-  const sums = tx.unsafe(counted.map((name) => `sum(${name}) as ${name}`).join(', '));
-  const of = tx`series_id = any(${ids}::int4[])`;
+  const sums = tx.unsafe(counted.map((name) => `sum(${name})::int8 as ${name}`).join(', '));
+  const scope = scopeOf(request);
+  const ofAll =
+    scope === 'key'
+      ? tx`owner_id = (select id from usage_series
+          where organization_id = ${organization_id} and scope = 'total')`
+      : tx`series_id in (${chosen})`;
+  const of =
+    few.length > MAX_NAMED_SERIES ? ofAll : tx`series_id = any(${few.map(({ id }) => id)}::int4[])`;
+  const { day: byDays, quarter: byQuarters } = tablesOf(scope);
   const byDay = (span: { from: number; until: number }) => tx`
     select series_id, ${bucketOf({ tx }, request, `day * ${QUARTERS_A_DAY}`)} as bucket, ${sums}
-    from usage_day where ${of} and day >= ${span.from} and day < ${span.until} group by 1, 2`;
-  const byQuarter = (first: number, last: number) => tx`
-    select series_id, ${bucketOf({ tx }, request, 'quarter')} as bucket, ${sums}
-    from usage_quarter where ${of} and quarter >= ${first} and quarter < ${last} group by 1, 2`;
+    from ${tx(byDays)} where ${of} and day >= ${span.from} and day < ${span.until} group by 1, 2`;
   const parts: Fragment[] = [];
+  // The sums of keys by model and so on have days only.
+  const addQuarters = (first: number, last: number) => {
+    if (byQuarters === undefined || first >= last) return;
+    parts.push(tx`
+      select series_id, ${bucketOf({ tx }, request, 'quarter')} as bucket, ${sums}
+      from ${tx(byQuarters)} where ${of} and quarter >= ${first} and quarter < ${last} group by 1, 2`);
+  };
   if (days) {
     const [first, last] = [days.from * QUARTERS_A_DAY, days.until * QUARTERS_A_DAY];
     parts.push(byDay(days));
-    // The sums of keys by model and so on have days only.
-    if (from < first && from !== EARLIEST) parts.push(byQuarter(from, first));
-    if (last < until && until !== LATEST) parts.push(byQuarter(last, until));
-  } else parts.push(byQuarter(from, until));
+    if (from !== EARLIEST) addQuarters(from, first);
+    if (until !== LATEST) addQuarters(last, until);
+  } else addQuarters(from, until);
   const names = tx.unsafe([...groups, 'bucket', ...counted].join(', '));
   return parts.map(
     (part) => tx`
       select ${names} from (${part}) as folded
       join usage_series on usage_series.id = folded.series_id
-        and usage_series.organization_id = ${organization_id}`,
+        and ${seriesConditions({ tx }, request)}`,
   );
 }
 

@@ -208,7 +208,9 @@ test('every answer equals the sum of all rows, whatever commits late, folds or d
   const runs = Number(process.env['WEIR_PROPERTY_RUNS'] ?? 40);
   await fc.assert(
     fc.asyncProperty(steps, request, async (history, last) => {
-      await fresh.sql`truncate usage_line, call_record, usage_series, usage_quarter, usage_day, usage_payer`;
+      await fresh.sql`truncate usage_line, call_record, usage_series, usage_quarter, usage_day, usage_name_quarter,
+        usage_name_day, usage_key_quarter,
+        usage_key_day, usage_key_name_day, usage_payer`;
       await fresh.sql`update usage_fold set next_xid = 0, open_xids = '{}', is_ready = false,
         table_name = 'usage_line', organization_id = '', at = '-infinity',
         row_id = '00000000-0000-0000-0000-000000000000'`;
@@ -265,12 +267,19 @@ test('while rows arrive, the folders of two replicas add each row to the sums on
   }
   const sums = () => fresh.sql<{ scope: string; charged: number }[]>`
     select scope, sum(charged_nano_usd)::int8 as charged
-    from usage_day join usage_series on usage_series.id = series_id
+    from (select series_id, charged_nano_usd from usage_day
+      union all select series_id, charged_nano_usd from usage_name_day
+      union all select series_id, charged_nano_usd from usage_key_day
+      union all select series_id, charged_nano_usd from usage_key_name_day) as day
+    join usage_series on usage_series.id = series_id
     where organization_id = 'org_folders' group by 1 order by 1`;
   await until('all rows are in the sums', async () => (await sums())[0]?.charged === 3 * lines);
   await Promise.all(running.map((folder) => folder.stop()));
   const charged = 3 * lines;
   expect([...(await sums())]).toEqual([
+    { scope: 'by_model', charged },
+    { scope: 'by_outcome', charged },
+    { scope: 'by_protocol', charged },
     { scope: 'key', charged },
     { scope: 'key_total', charged },
     { scope: 'organization', charged },

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await write(ENTRIES);
   await until('the sums of these lines', async () => {
     const [row] = await database.sql<{ count: number }[]>`
-      select coalesce(sum(requests), 0)::int4 as count from usage_day
+      select coalesce(sum(requests), 0)::int4 as count from usage_name_day
       join usage_series on id = series_id and scope = 'organization'`;
     // The record of a call that created a task is no request: the end of the task is.
     const isCreation = ({ task, charged, refusal }: (typeof ENTRIES)[number]) =>

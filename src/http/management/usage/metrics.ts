@@ -7,7 +7,7 @@ export interface Metric {
   /** The figure; null if no request has it. */
   readonly value: (counts: Counts) => number | null;
   /** What sorts series. A share or a time of few requests says little, so these sort by requests. */
-  readonly rank: (counts: Counts) => number;
+  readonly rank: Counter;
   /** The sums that the figure is made of. */
   readonly counters: readonly Counter[];
   /** True if the classes of durations are needed. */
@@ -18,7 +18,7 @@ const requests = (counts: Counts) => counts.requests;
 const money = (name: 'charged_nano_usd' | 'list_nano_usd'): Metric => ({
   unit: 'USD',
   value: (counts) => usd(counts[name]),
-  rank: (counts) => counts[name],
+  rank: name,
   counters: [name],
   took: false,
 });
@@ -33,14 +33,14 @@ const tokens = (
 ): Metric => ({
   unit: 'tokens',
   value: (counts) => counts[name],
-  rank: (counts) => counts[name],
+  rank: name,
   counters: [name],
   took: false,
 });
 const latency = (share: number): Metric => ({
   unit: 'ms',
   value: (counts) => rounded(percentile(counts, share)),
-  rank: requests,
+  rank: 'requests',
   counters: [],
   took: true,
 });
@@ -49,12 +49,12 @@ const latency = (share: number): Metric => ({
 export const METRICS = {
   cost: money('charged_nano_usd'),
   list_price: money('list_nano_usd'),
-  requests: { unit: 'requests', value: requests, rank: requests, counters: [], took: false },
+  requests: { unit: 'requests', value: requests, rank: 'requests', counters: [], took: false },
   error_rate: {
     unit: 'share',
     value: (counts) =>
       counts.requests === 0 ? null : (counts.requests - counts.succeeded) / counts.requests,
-    rank: requests,
+    rank: 'requests',
     counters: ['succeeded'],
     took: false,
   },
@@ -70,7 +70,7 @@ export const METRICS = {
     unit: 'ms',
     value: (counts) =>
       rounded(counts.first_tokens === 0 ? undefined : counts.first_token_ms / counts.first_tokens),
-    rank: requests,
+    rank: 'requests',
     counters: ['first_tokens', 'first_token_ms'],
     took: false,
   },

@@ -1,0 +1,173 @@
+/** How a fold sums new entries and adds them to the sums of all scopes. */
+import type { Fragment, Sql } from 'postgres';
+import { COUNTERS, TOOK_COLUMNS } from './counters.ts';
+import { DIMENSIONS, QUARTERS_A_DAY } from './entries.ts';
+import { NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
+
+/** Runs a query for which the planner must not use some kinds of plans. */
+export async function without<Result>(
+  tx: Sql,
+  plans: readonly string[],
+  query: () => PromiseLike<Result>,
+): Promise<Result> {
+  await tx`select set_config(name, 'off', true) from unnest(${[...plans]}::text[]) as name`;
+  const result = await query();
+  await tx`select set_config(name, 'on', true) from unnest(${[...plans]}::text[]) as name`;
+  return result;
+}
+
+const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
+const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
+const GROUPED = `organization_id, key_id, ${DIMENSIONS.join(', ')}, quarter`;
+const TOTALS = COUNTERS.map((name) => `sum(${name})::int8 as ${name}`).join(', ');
+const SPREAD = TOOK_COLUMNS.map(
+  (name, at) => `sum(durations) filter (where took = ${at})::int8 as ${name}`,
+).join(', ');
+const NARROW = NARROW_SCOPES.map(([scope]) => scope);
+const SUMS = ADDED.map((name) => `sum(${name})::int8 as ${name}`).join(', ');
+
+/** Fills a temporary table of the connection. The first use creates it. Returns the number of rows. */
+async function fillTemporary(tx: Sql, name: string, rows: Fragment): Promise<number> {
+  const [found] = await tx<{ table: string | null }[]>`
+    select to_regclass(${`pg_temp.${name}`})::text as table`;
+  if (!found?.table) {
+    await tx`create temporary table ${tx(name)} on commit delete rows as ${rows} with no data`;
+  }
+  const { count } = await tx`insert into ${tx.unsafe(`pg_temp.${name}`)} ${rows}`;
+  return count;
+}
+
+/**
+ * Sums entries of the same names, quarter, class and payer into the temporary table `usage_entry`.
+ * Most rows have much in common, so all sums after this read few rows. Returns the number of entries.
+ */
+export async function groupEntries(tx: Sql, entries: Fragment): Promise<number> {
+  const by = tx.unsafe(`${GROUPED}, took, payer_id`);
+  const grouped = tx`select ${by}, ${tx.unsafe(TOTALS)} from (${entries}) as entry group by ${by}`;
+  return fillTemporary(tx, 'usage_entry', grouped);
+}
+
+/** The names that a scope shows, and '' for the others. */
+const shown = (tx: Sql, names: readonly string[]) =>
+  tx.unsafe(
+    DIMENSIONS.map((name) => (names.includes(name) ? name : `''::text as ${name}`)).join(', '),
+  );
+
+const SCOPES_OF_ALL_KEYS = [...NARROW_SCOPES, ['organization', DIMENSIONS] as const];
+
+/** Adds the series that the grouped entries need and that are new. */
+async function addSeries(tx: Sql): Promise<void> {
+  const wide = SCOPES_OF_ALL_KEYS.map(
+    ([scope, names]) => tx`
+      union
+      select organization_id, ${tx.unsafe(`'${scope}'`)}, '', ${shown(tx, names)} from named`,
+  );
+  await tx`
+    with named as materialized (
+      select distinct organization_id, key_id, ${shown(tx, DIMENSIONS)} from pg_temp.usage_entry
+    ), wanted as (
+      select organization_id, 'key'::text as scope, key_id, ${shown(tx, DIMENSIONS)} from named
+      union
+      select organization_id, 'key_total', key_id, ${shown(tx, [])} from named
+      ${wide.reduce((all, each) => tx`${all} ${each}`, tx``)}
+    )
+    insert into usage_series (${tx.unsafe(NAMES)})
+    select ${tx.unsafe(NAMES)} from wanted
+    where not exists (select from usage_series as known
+      where (${tx.unsafe(qualified('known'))}) = (${tx.unsafe(qualified('wanted'))}))
+    on conflict do nothing`;
+}
+
+/**
+ * Sums the grouped entries for each series and 15 minutes into the temporary table `usage_sum`. Scopes
+ * with few names are summed from scopes with more.
+ */
+async function groupScopes(tx: Sql): Promise<void> {
+  const [all, added, sums] = [shown(tx, DIMENSIONS), tx.unsafe(ADDED.join(', ')), tx.unsafe(SUMS)];
+  const narrow = NARROW_SCOPES.map(([scope, names]) => {
+    const by = tx.unsafe(['organization_id', ...names, 'quarter'].join(', '));
+    return tx`
+      union all
+      select organization_id, ${tx.unsafe(`'${scope}'`)}, '', ${shown(tx, names)}, quarter, ${sums}
+      from wide group by ${by}`;
+  });
+  await fillTemporary(
+    tx,
+    'usage_sum',
+    tx`
+      with keyed as materialized (
+        select ${tx.unsafe(GROUPED)}, ${tx.unsafe(TOTALS)}, ${tx.unsafe(SPREAD)}
+        from pg_temp.usage_entry group by ${tx.unsafe(GROUPED)}
+      ), wide as materialized (
+        select organization_id, ${all}, quarter, ${sums} from keyed
+        group by organization_id, ${all}, quarter
+      ), scoped as (
+        select organization_id, 'key'::text as scope, key_id, ${all}, quarter, ${added} from keyed
+        union all
+        select organization_id, 'key_total', key_id, ${shown(tx, [])}, quarter, ${sums} from keyed
+        group by organization_id, key_id, quarter
+        union all
+        select organization_id, 'organization', '', ${all}, quarter, ${added} from wide
+        ${narrow.reduce((joined, each) => tx`${joined} ${each}`, tx``)}
+      )
+      select usage_series.id as series_id, owner.id as owner_id, scoped.scope, quarter, ${added}
+      from scoped join usage_series
+        on (${tx.unsafe(qualified('usage_series'))}) = (${tx.unsafe(qualified('scoped'))})
+      join usage_series as owner
+        on owner.organization_id = scoped.organization_id and owner.scope = 'total'`,
+  );
+}
+
+/** Up to so many entries, an index finds their series faster than a read of all series. */
+const MAX_SOUGHT_ENTRIES = 5_000;
+
+/** Adds the grouped entries to all sums. */
+export async function addToSums(tx: Sql, entries: number): Promise<void> {
+  const joins = entries <= MAX_SOUGHT_ENTRIES ? ['enable_hashjoin', 'enable_mergejoin'] : [];
+  await without(tx, joins, async () => {
+    await addSeries(tx);
+    await groupScopes(tx);
+  });
+  for (const [scope, { quarter, day }] of Object.entries(SUM_TABLES)) {
+    const scopes = scope === 'few_names' ? NARROW : [scope];
+    if (quarter) await addTo(tx, scopes, quarter, 'quarter');
+    await addTo(tx, scopes, day, 'day');
+  }
+  await tx`
+    insert into usage_payer (id, charged_nano_usd)
+    select payer_id, sum(charged_nano_usd)::int8 from pg_temp.usage_entry
+    where payer_id is not null group by 1 having sum(charged_nano_usd) <> 0
+    on conflict (id) do update
+    set charged_nano_usd = usage_payer.charged_nano_usd + excluded.charged_nano_usd`;
+}
+
+/** Adds the sums of some scopes to a table. */
+async function addTo(
+  tx: Sql,
+  scopes: readonly string[],
+  table: string,
+  column: 'quarter' | 'day',
+): Promise<void> {
+  const changed = ADDED.map((name) =>
+    name.startsWith('took_')
+      ? `${name} = coalesce(${table}.${name} + excluded.${name}, ${table}.${name}, excluded.${name})`
+      : `${name} = ${table}.${name} + excluded.${name}`,
+  ).join(', ');
+  const added = tx.unsafe(ADDED.join(', '));
+  const from = tx`from pg_temp.usage_sum where scope = any(${[...scopes]}::text[])`;
+  const day = tx.unsafe(`floor(quarter / ${QUARTERS_A_DAY}.0)::int4`);
+  const owner = table === SUM_TABLES.key.day ? tx`owner_id, ` : tx``;
+  const rows =
+    column === 'quarter'
+      ? tx`select series_id, quarter, ${added} ${from}`
+      : tx`select series_id, ${day}, ${owner} ${tx.unsafe(SUMS)} ${from} group by ${owner} 1, 2`;
+  await tx`
+    insert into ${tx(table)} (series_id, ${tx(column)}, ${owner} ${added}) ${rows}
+    on conflict (series_id, ${tx(column)}) do update set ${tx.unsafe(changed)}`;
+}
+
+function qualified(alias: string): string {
+  return NAMES.split(', ')
+    .map((name) => `${alias}.${name}`)
+    .join(', ');
+}

@@ -14,6 +14,7 @@ import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PARAMETERS } from './list/parameters.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
+import { RECORDS } from './list/records.ts';
 import { REPEATS } from './list/repeats.ts';
 import { REPLICAS } from './list/replicas.ts';
 import { RETENTION } from './list/retention.ts';
@@ -34,6 +35,7 @@ export const MUTANTS = candidatesOf([
   ...PARAMETERS,
   ...PRICES,
   ...BOUNDS,
+  ...RECORDS,
   ...REPEATS,
   ...REPLICAS,
   ...RETENTION,

@@ -39,6 +39,7 @@ function configOf(url: string): string {
     channels: [
       channel('images-main', 'openai-images', '/openai/v1', ['gpt-image-1']),
       channel('images-spare', 'openai-images', '/openai/v1', ['gpt-image-1'], 1),
+      channel('poor-main', 'openai-images', '/openai/v1', ['gpt-image-2']),
       channel('jobs-main', 'midjourney', '/midjourney/mj', ['midjourney']),
       channel('anthropic-main', 'anthropic', '/anthropic', ['claude-haiku-4-5']),
     ],
@@ -148,6 +149,22 @@ describe('a task', () => {
     await openai(second)
       .post(`/images/generations/${created.task_id}/cancel`)
       .catch(() => null);
+  });
+
+  test("that fails by the operator's account is the provider's fault for its owner", async () => {
+    // A task whose client waits is not tried again later.
+    const body = { model: 'gpt-image-2', prompt: 'A lighthouse' };
+    await fetch(`${simulator.url}/_sim/accounts/poor-main`, {
+      ...{ method: 'PUT', body: JSON.stringify({ revoked: true }) },
+      headers: { 'content-type': 'application/json' },
+    });
+    const error = await failureOf(openai(first).images.generate(body));
+    const id = (error as { requestID?: string }).requestID ?? '';
+    const record = await ended(id, 'failed');
+    expect(record).toMatchObject({ fault: 'provider', error_code: 'all_channels_failed' });
+    const [row] = await database.sql`
+      select fault from call_record where task_id = ${record.task_id ?? ''}`;
+    expect(row?.['fault']).toBe('account');
   });
 
   test('that moved to another channel names both attempts, and no channel', async () => {

@@ -207,6 +207,16 @@ describe('POST /v1/operator/provider-bills', () => {
     expect(billsOf(rows).map(({ source }) => source)).toEqual(['openai-usage']);
   });
 
+  test('200: rows of the same day and model are added up', async () => {
+    const [bucket] = ANTHROPIC_COSTS.data;
+    const input = bucket?.results[0];
+    const results = [input, { ...input, amount: '1000', token_type: 'output_tokens' }];
+    const bill = { ...ANTHROPIC_COSTS, data: [{ ...bucket, results }] };
+    expect(await importBill('anthropic-costs', bill)).toMatchObject({ rows: 1, days: 1 });
+    const rows = await reconcile('group=model&startDate=2025-08-01&endDate=2025-08-01');
+    expect(billsOf(rows)).toMatchObject([{ source: 'anthropic-costs', amount: 11.237_891_2 }]);
+  });
+
   test('200: differences of the day, by channel and by model', async () => {
     const [item] = OPENROUTER_ACTIVITY.data;
     const dated = { ...item, model: 'openai/gpt-4.1-2025-04-14', usage: 3 };

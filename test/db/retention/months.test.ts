@@ -31,6 +31,22 @@ afterEach(async () => {
 });
 const world = () => openFirstMonth(cleanups);
 
+/** Work that may write or read a row of the time of `id`. */
+const OPEN_WORK: Record<string, (of: RetentionWorld, id: string) => PromiseLike<unknown>> = {
+  'a task': ({ sql, first }, id) => sql`
+    insert into task (id, organization_id, key_id, request_id, scene, model, hold_id, hold_nano_usd,
+      submission_key, deadline_at, status, created_at)
+    values ('t', ${first.organization_id}, ${first.key_id}, ${id}, 'image', 'm', ${id}, 1, ${id},
+      weir_now(), 'processing', weir_now())`,
+  'a batch': ({ sql, first }) => sql`
+    insert into message_batch (id, organization_id, key_id, status, headers, expires_at)
+    values ('b', ${first.organization_id}, ${first.key_id}, 'in_progress', '{}', weir_now())`,
+  'a call with an Idempotency-Key': ({ sql, first }, id) => sql`
+    insert into kept_answer (key_id, route, repeat_hash, organization_id, request_hash, request_id,
+      replica_id, expires_at)
+    values (${first.key_id}, '/r', 'h', ${first.organization_id}, 'r', ${id}, 'x', weir_now())`,
+};
+
 /** What a client reads of a time. */
 async function readMonth({ sql, first, start }: RetentionWorld, days = 31) {
   const { organization_id } = first;
@@ -275,6 +291,21 @@ describe('a month stays', () => {
     // The line was made now. Its date is that of the hold.
     expect(await count(of, 'usage_line')).toBe(1);
     expect((await readMonth(of)).total.charged_nano_usd).toBe(4);
+  });
+
+  test.each(Object.keys(OPEN_WORK))('while %s of its time is open', async (name) => {
+    const of = await world();
+    await of.call(0, of.first, 1, 'a', 1);
+    await of.foldAll();
+    await OPEN_WORK[name]?.(of, Bun.randomUUIDv7('hex', of.now));
+    await passMonth(of);
+    for (const table of ['usage_line', 'call_record'] as const) {
+      expect(await closeMonth(of.sql, table, DAYS)).toBeUndefined();
+    }
+    for (const table of ['task', 'message_batch', 'kept_answer']) {
+      await of.sql`delete from ${of.sql(table)}`;
+    }
+    expect(await closeMonth(of.sql, 'usage_line', DAYS)).toMatchObject({ rows: 1 });
   });
 
   test('while a reader reads it; other readers and writers do not wait for long', async () => {

@@ -1,10 +1,12 @@
 /** What is repeated after its month was removed happens once, whatever a replica knows of the removal. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { firstIdAt } from '../../../db/housekeeping.ts';
 import { findImbalances } from '../../../db/ledger/audit.ts';
 import { insertCallRecords } from '../../../db/records/calls.ts';
 import { closeMonth } from '../../../db/retention/close.ts';
 import {
   count,
+  DAY_MS,
   DAYS,
   openFirstMonth,
   passMonth,
@@ -70,6 +72,27 @@ describe('what is repeated after its month was removed', () => {
     expect(await repeated).toMatchObject({ charged: 70, grant_settled: 70 });
     expect(await books(of)).toEqual(before);
     expect(await count(of, 'usage_line')).toBe(0);
+  });
+
+  test('P1: a charge that waits while its month is made is charged', async () => {
+    const of = await world();
+    // A month that has no partition yet.
+    await of.setNow(of.start + 200 * DAY_MS);
+    const [from, until] = [of.now - 40 * DAY_MS, of.now + 40 * DAY_MS].map(firstIdAt);
+    const maker = await of.other_sql.reserve();
+    await maker`begin`;
+    await maker`create table made (like usage_line including defaults including constraints)`;
+    await maker`lock table usage_line_default in access exclusive mode`;
+    const charged = of.call(0, of.first, 70, 'a', 1);
+    await Bun.sleep(200);
+    await maker.unsafe(`
+      alter table usage_line attach partition made for values from ('${from}') to ('${until}')`);
+    await maker`commit`;
+    maker.release();
+    await charged;
+    expect(of.charges).toMatchObject([{ charged: 70, overrun: 0 }]);
+    expect([await count(of, 'made'), await count(of, 'usage_line')]).toEqual([1, 1]);
+    expect(await findImbalances(of.sql)).toEqual([]);
   });
 
   test('P1: new charges of the same batch are charged, and so are its other commands', async () => {

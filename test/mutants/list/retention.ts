@@ -24,6 +24,21 @@ export const RETENTION: readonly MutatedFile[] = [
         to: "from hold where status = 'none'",
       },
       {
+        name: 'a month is removed while a task of its time runs',
+        from: "from task where status in ('pending', 'processing')",
+        to: "from task where status = 'none'",
+      },
+      {
+        name: 'a month is removed while a batch of its time runs',
+        from: 'from message_batch where ended_at is null',
+        to: 'from message_batch where false',
+      },
+      {
+        name: 'a month is removed while an answer of its time may be kept',
+        from: "from kept_answer where state = 'running'",
+        to: "from kept_answer where state = 'none'",
+      },
+      {
         name: 'a month is removed while a transaction writes into it',
         from: 'in share row exclusive mode',
         to: 'in access share mode',
@@ -74,6 +89,17 @@ export const RETENTION: readonly MutatedFile[] = [
         name: 'each replica makes the months',
         from: 'return lock?.is_mine ? await change(tx) : undefined;',
         to: 'return await change(tx);',
+      },
+    ],
+  },
+  {
+    path: 'db/records/refusal.ts',
+    tests: REPEATS,
+    mutants: [
+      {
+        name: 'a charge whose month is made meanwhile is lost',
+        from: '(constraint === undefined || constraint ===',
+        to: '(constraint ===',
       },
     ],
   },

@@ -27,13 +27,17 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
         max_units: { input_tokens: max_tokens },
         request: async (embedder, call) => {
           const counted = () => countInputTokens(body.input);
-          const { body_text, input_tokens: report } = await embedder.embed(call, {
+          const {
+            body_text,
+            input_tokens: report,
+            paid_nano_usd,
+          } = await embedder.embed(call, {
             counted,
             max_tokens,
           });
           const reported = possible(report);
           const usage = { input_tokens: reported ?? counted() };
-          return { answer: body_text, usage, ...estimateOf(report) };
+          return { answer: body_text, usage, paid_nano_usd, ...estimateOf(report) };
         },
       });
       return new Response(answer, { headers: { 'content-type': 'application/json' } });

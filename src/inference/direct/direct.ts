@@ -61,6 +61,8 @@ export interface DirectAnswer<Answer> {
   readonly estimated: boolean;
   /** True if the upstream reported impossible usage (see `UsageReport`). */
   readonly has_impossible_usage?: boolean;
+  /** What the operator pays, nano-USD, if the upstream told it. */
+  readonly paid_nano_usd?: number | undefined;
 }
 
 /** Returns the members of a `DirectAnswer` that tell whether its usage was reported. */
@@ -87,6 +89,7 @@ export async function runDirect<Protocol, Answer>(
     await settleDirect(call, permit, reservation, opened.usage, {
       outcome: 'completed',
       estimated: opened.estimated,
+      paid_nano_usd: opened.paid_nano_usd,
     });
     return opened.answer;
   } catch (error) {
@@ -139,12 +142,18 @@ export async function openDirect<Protocol, Opened>(
   }
 }
 
-/** Returns the units that are no tokens. */
-function unitsOf({ seconds, characters, requests }: DirectUsage): CallDetail | undefined {
+/** Returns the units that are no tokens, and what the operator pays. */
+function detailOf(
+  { seconds, characters, requests }: DirectUsage,
+  paid_nano_usd: number | undefined,
+): CallDetail | undefined {
   const units = { seconds, characters, requests };
   const known = Object.entries(units).filter(([, count]) => count !== undefined);
-  if (known.length === 0) return undefined;
-  return { units: Object.fromEntries(known) as Record<string, number> };
+  if (known.length === 0 && paid_nano_usd === undefined) return undefined;
+  return {
+    ...(known.length > 0 ? { units: Object.fromEntries(known) as Record<string, number> } : {}),
+    ...(paid_nano_usd === undefined ? {} : { paid_nano_usd }),
+  };
 }
 
 /** Charges a direct call; resolves when the charge is committed. */
@@ -158,7 +167,14 @@ export async function settleDirect(
   permit: ChannelPermit,
   reservation: Reservation,
   usage: DirectUsage,
-  result: { outcome: 'completed' | 'partial'; estimated: boolean },
+  {
+    paid_nano_usd,
+    ...result
+  }: {
+    outcome: 'completed' | 'partial';
+    estimated: boolean;
+    paid_nano_usd?: number | undefined;
+  },
 ): Promise<void> {
   const line = {
     id: request_id,
@@ -174,7 +190,7 @@ export async function settleDirect(
     input_tokens: usage.input_tokens ?? 0,
     output_tokens: usage.output_tokens ?? 0,
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
-    record: record?.facts(unitsOf(usage)),
+    record: record?.facts(detailOf(usage, paid_nano_usd)),
   };
   await reservation.settle(line, directCharge(model.price, usage));
   if (record) record.isCharged = true;

@@ -8,6 +8,8 @@ import type { UsageReport } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
 
 interface Embeddings {
+  /** What the operator pays, nano-USD, if the upstream told it. */
+  readonly paid_nano_usd?: number | undefined;
   /** The answer's JSON with public ids and model names. */
   readonly body_text: string;
   /**

@@ -1,4 +1,5 @@
 import { editMembers } from '../../json/members.ts';
+import { reportedPrice } from '../../protocols/reported-price.ts';
 import { countIn, readUsageObject, type UsageReport } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
@@ -40,6 +41,7 @@ function directProtocol(address: OpenaiAddress): Embedder & Transcriber & Speech
             call.body['encoding_format'],
           ),
           input_tokens,
+          paid_nano_usd: reportedPrice(usage),
         };
       });
     },

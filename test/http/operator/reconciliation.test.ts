@@ -36,6 +36,15 @@ const streamOf = (usage: object) =>
     .concat('data: [DONE]\n\n')
     .join('');
 
+/** The schemas of Perplexity's API: EmbeddingsUsage. */
+const EMBEDDINGS = {
+  ...{ object: 'list', model: 'text-embedding-3-small' },
+  data: [{ object: 'embedding', index: 0, embedding: [0.25, -0.5] }],
+  usage: {
+    ...{ prompt_tokens: 4, total_tokens: 4 },
+    cost: { input_cost: 0.000_01, total_cost: 0.000_01, currency: 'USD' },
+  },
+};
 /** docs.x.ai/developers/cost-tracking: an image of 200,000,000 ticks costs 0.02 USD. */
 const XAI_IMAGE = {
   data: [{ b64_json: Buffer.from('image').toString('base64') }],
@@ -48,6 +57,7 @@ const provider = Bun.serve({
   port: 0,
   async fetch(request) {
     if (request.url.endsWith('/images/generations')) return Response.json(XAI_IMAGE);
+    if (request.url.endsWith('/embeddings')) return Response.json(EMBEDDINGS);
     const { stream } = (await request.json()) as { stream?: boolean };
     if (!stream) return Response.json(completion(told));
     return new Response(streamOf(told), { headers: { 'content-type': 'text/event-stream' } });
@@ -63,8 +73,12 @@ beforeAll(async () => {
     ...{ ...channel, id: 'reseller-xai', protocol: 'xai' },
     models: { 'grok-imagine-image': 'grok-imagine-image' },
   };
+  const embedder = {
+    ...{ ...channel, id: 'reseller-embeddings' },
+    models: { 'text-embedding-3-small': 'text-embedding-3-small' },
+  };
   weir = await startWeir({
-    config: JSON.stringify({ channels: [channel, xai] }),
+    config: JSON.stringify({ channels: [channel, xai, embedder] }),
     shared_database: true,
   });
 });
@@ -140,6 +154,13 @@ test('a price that the provider tells reaches the operator, and no client', asyn
   expect(JSON.stringify(image)).not.toMatch(/cost/);
   const [drawn] = await reconcile(`channel=reseller-xai&startDate=${today}`);
   expect(drawn?.recorded).toMatchObject({ paid: 0.02, paid_requests: 1, requests: 1 });
+
+  const vectors = await client.embeddings.create({
+    ...{ model: 'text-embedding-3-small', input: 'One', encoding_format: 'float' as const },
+  });
+  expect(vectors.usage as object).toEqual({ prompt_tokens: 4, total_tokens: 4 });
+  const [embedded] = await reconcile(`channel=reseller-embeddings&startDate=${today}`);
+  expect(embedded?.recorded).toMatchObject({ paid: 0.000_01, paid_requests: 1, requests: 1 });
 
   const [row] = await reconcile(`channel=reseller&startDate=${today}&endDate=${today}`);
   const requests = 2 * TOLD_PRICES.length;

@@ -74,6 +74,25 @@ describe.each(['v1', 'v1beta', undefined])('version %s', (apiVersion) => {
       ...{ status: 'NOT_FOUND', code: 404 },
       details: [{ did_you_mean: 'gemini-2.5-flash' }],
     });
+    const contents = 'Hello';
+    for (const [model, meant] of [
+      ['gemini-2.5-flahs', 'gemini-2.5-flash'],
+      ['gemini-nope', 'gemini-2.5-pro'],
+    ] as const) {
+      const { models, chats } = client();
+      for (const call of [
+        () => models.countTokens({ model, contents }),
+        () => models.generateContent({ model, contents }),
+        () => models.generateContentStream({ model, contents }),
+        () => chats.create({ model }).sendMessage({ message: contents }),
+      ]) {
+        const error = await errorOf(call());
+        expect(error).toMatchObject({ status: 'INVALID_ARGUMENT', code: 400 });
+        expect(error.message).toBe(`The model '${model}' does not exist.`);
+        const [detail] = error.details;
+        expect([detail.reason, detail.did_you_mean]).toEqual(['model_not_found', meant]);
+      }
+    }
     expect(await errorOf(client('wrong').models.list())).toMatchObject({
       ...{ status: 'UNAUTHENTICATED', code: 401 },
     });

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
  * Answers do not wait for a fold: what it lacks is read from rows. A longer pause changes fewer sums
  * for each row, and lets answers read more rows. With this pause, sums lag by less than a second.
  */
-const PAUSE_MS = 750;
+const PAUSE_MS = 500;
 
 export interface UsageFolderDeps {
   readonly sql: Sql;

@@ -198,6 +198,12 @@ describe('429', () => {
     ['GET', '/batches'],
     ['GET', '/batches/x'],
     ['POST', '/batches/x/cancel'],
+    ['GET', '/debug-windows'],
+    ['POST', '/debug-windows', {}],
+    ['GET', '/debug-windows/x'],
+    ['POST', '/debug-windows/x/close'],
+    ['GET', '/debug-events'],
+    ['GET', '/requests/x/debug'],
   ];
 
   test('the list above has every management route', () => {

@@ -7,6 +7,7 @@ import { ACCESS } from './list/access.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
 import { CONTRACTS } from './list/contracts.ts';
+import { DEBUG } from './list/debug.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { LISTS } from './list/lists.ts';
@@ -44,6 +45,7 @@ export const MUTANTS = candidatesOf([
   ...TASKS,
   ...TRANSPORT,
   ...CONTRACTS,
+  ...DEBUG,
   ...DURABLE,
   ...LISTS,
   ...LIVE_ACTORS,

@@ -20,7 +20,7 @@ export function readUsageOptions(args: string[]): UsageOptions {
   });
   return {
     lines: whole(values, 'lines', 10_000_000),
-    samples: whole(values, 'samples', 100),
+    samples: whole(values, 'samples', 200),
     data: typeof values.data === 'string' ? values.data : undefined,
     write: values['no-write'] !== true,
   };

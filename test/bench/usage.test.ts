@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.drop());
 
-test('by default 10,000,000 lines are made, and each query is sent 100 times', () => {
+test('by default 10,000,000 lines are made, and each query is sent 200 times', () => {
   expect(readUsageOptions([])).toEqual({
-    ...{ lines: 10_000_000, samples: 100, data: undefined, write: true },
+    ...{ lines: 10_000_000, samples: 200, data: undefined, write: true },
   });
   expect(readUsageOptions('--lines 5 --samples 7 --no-write'.split(' '))).toEqual({
     ...{ lines: 5, samples: 7, data: undefined, write: false },

@@ -10,7 +10,9 @@ import { readQuery } from '../management/list-query.ts';
 import type { OperatorDeps } from './channels.ts';
 
 /** The audit reads every usage line. If it takes longer, the answer has the last audit's result. */
-const AUDIT_WAIT_MS = 2_000;
+const AUDIT_WAIT_MS = 200;
+/** The wait for the first audit, because there is no earlier result. */
+const FIRST_AUDIT_WAIT_MS = 2_000;
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };
@@ -114,7 +116,7 @@ export function getBooks(deps: OperatorDeps): Handler {
     readQuery(context.request, validateQuery);
     const { sql, audit } = deps.operator();
     const [result, sums, unowned, unknown] = await Promise.all([
-      audit.runWithin(AUDIT_WAIT_MS),
+      audit.runWithin(audit.latest ? AUDIT_WAIT_MS : FIRST_AUDIT_WAIT_MS),
       readBookSums(sql),
       findUnownedMoney(sql),
       findUnknownOutcomes(sql),

@@ -29,7 +29,7 @@ export const OPERATORS = 'operators';
 export interface OperatorParts {
   readonly sql: Sql;
   /** Checks the books. */
-  readonly audit: Pick<Audit, 'runWithin'>;
+  readonly audit: Pick<Audit, 'latest' | 'runWithin'>;
   readonly channels: Channels;
   readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
   readonly replica_id: () => string;

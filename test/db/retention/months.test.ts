@@ -73,6 +73,17 @@ describe('partitions', () => {
     expect(gaps.every((days) => days && days >= 28 && days <= 31)).toBe(true);
   });
 
+  test('a replica makes no month while another one changes months', async () => {
+    const of = await openWorld();
+    cleanups.push(() => of.close());
+    await of.other_sql.begin(async (tx) => {
+      // The lock of `changePartitions`.
+      await tx`select pg_advisory_xact_lock(${0x57_65_69_73}::int8)`;
+      expect(await addMonths(of.sql)).toEqual([]);
+    });
+    expect(await addMonths(of.sql)).toHaveLength(6);
+  });
+
   test('charges of a month without a partition move to it when it is made', async () => {
     const of = await world();
     await of.setNow(of.start + 200 * DAY_MS);

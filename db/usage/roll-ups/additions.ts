@@ -5,7 +5,7 @@ import { DIMENSIONS, QUARTERS_A_DAY } from './entries.ts';
 import { NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
 
 /** Runs a query for which the planner must not use some kinds of plans. */
-export async function without<Result>(
+export async function withoutPlans<Result>(
   tx: Sql,
   plans: readonly string[],
   query: () => PromiseLike<Result>,
@@ -38,11 +38,11 @@ async function fillTemporary(tx: Sql, name: string, rows: Fragment): Promise<num
 }
 
 /**
- * Sums entries of the same names, quarter, class and payer into the temporary table `usage_entry`.
+ * Sums entries of the same names, quarter and class into the temporary table `usage_entry`.
  * Most rows have much in common, so all sums after this read few rows. Returns the number of entries.
  */
 export async function groupEntries(tx: Sql, entries: Fragment): Promise<number> {
-  const by = tx.unsafe(`${GROUPED}, took, payer_id`);
+  const by = tx.unsafe(`${GROUPED}, took`);
   const grouped = tx`select ${by}, ${tx.unsafe(TOTALS)} from (${entries}) as entry group by ${by}`;
   return fillTemporary(tx, 'usage_entry', grouped);
 }
@@ -124,7 +124,7 @@ const MAX_SOUGHT_ENTRIES = 5_000;
 /** Adds the grouped entries to all sums. */
 export async function addToSums(tx: Sql, entries: number): Promise<void> {
   const joins = entries <= MAX_SOUGHT_ENTRIES ? ['enable_hashjoin', 'enable_mergejoin'] : [];
-  await without(tx, joins, async () => {
+  await withoutPlans(tx, joins, async () => {
     await addSeries(tx);
     await groupScopes(tx);
   });
@@ -133,12 +133,6 @@ export async function addToSums(tx: Sql, entries: number): Promise<void> {
     if (quarter) await addTo(tx, scopes, quarter, 'quarter');
     await addTo(tx, scopes, day, 'day');
   }
-  await tx`
-    insert into usage_payer (id, charged_nano_usd)
-    select payer_id, sum(charged_nano_usd)::int8 from pg_temp.usage_entry
-    where payer_id is not null group by 1 having sum(charged_nano_usd) <> 0
-    on conflict (id) do update
-    set charged_nano_usd = usage_payer.charged_nano_usd + excluded.charged_nano_usd`;
 }
 
 /** Adds the sums of some scopes to a table. */

@@ -29,8 +29,7 @@ const SELECTED: Record<EntryTable, string> = {
     cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens,
     coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,
     coalesce(first_token_ms, 0) as first_token_ms,
-    (first_token_ms is not null)::int4 as first_tokens, ${DURATION_CLASS} as took,
-    coalesce(grant_id, hold_id) as payer_id`,
+    (first_token_ms is not null)::int4 as first_tokens, ${DURATION_CLASS} as took`,
   // The text that a client sent as its model must not make a new series.
   call_record: `id, xid, organization_id, key_id, at, ${QUARTER} as quarter, scene,
     case when model_vendor = '' then '' else model end as model, model_vendor,
@@ -40,8 +39,7 @@ const SELECTED: Record<EntryTable, string> = {
     0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
     coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,
     coalesce(first_token_ms, 0) as first_token_ms,
-    (first_token_ms is not null)::int4 as first_tokens, ${DURATION_CLASS} as took,
-    null::uuid as payer_id`,
+    (first_token_ms is not null)::int4 as first_tokens, ${DURATION_CLASS} as took`,
 };
 
 /**

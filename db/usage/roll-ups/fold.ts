@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from 'postgres';
 import { type AsOf, isIn } from '../as-of.ts';
-import { addToSums, groupEntries, without } from './additions.ts';
+import { addToSums, groupEntries, withoutPlans } from './additions.ts';
 import { type EntryTable, entriesOf } from './entries.ts';
 
 /** The state that the sums have. */
@@ -73,7 +73,7 @@ async function hasNew(tx: Sql, last: Snapshot, next: Snapshot): Promise<boolean>
  * few they are.
  */
 function byTransaction<Result>(tx: Sql, query: () => PromiseLike<Result>): Promise<Result> {
-  return without(tx, ['enable_seqscan', 'enable_indexscan'], query);
+  return withoutPlans(tx, ['enable_seqscan', 'enable_indexscan'], query);
 }
 
 /** Folds what is in the present snapshot and not in the last one. */
@@ -114,7 +114,7 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
       ${done?.at ?? '-infinity'}::text::timestamptz, ${done?.row_id ?? ''}::uuid)
     and ${isIn(tx, { ...target, at: new Date(0) }, table)}`;
   // The planner takes a few rows after a row for most of the table.
-  const [last] = await without(
+  const [last] = await withoutPlans(
     tx,
     ['enable_seqscan', 'enable_sort'],
     () => tx<{ organization_id: string; at: string; id: string }[]>`
@@ -125,7 +125,7 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
     ? tx`and (organization_id, at, id) <=
         (${last.organization_id}, ${last.at}::text::timestamptz, ${last.id}::uuid)`
     : tx``;
-  const entries = await without(tx, ['enable_seqscan'], () =>
+  const entries = await withoutPlans(tx, ['enable_seqscan'], () =>
     groupEntries(tx, entriesOf(tx, table, tx`${follows} ${until}`)),
   );
   await addToSums(tx, entries);

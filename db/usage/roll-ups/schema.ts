@@ -144,12 +144,6 @@ export const usageKeyNameDay = pgTable(
   ],
 );
 
-/** The charges of a grant or a hold, for the audit. */
-export const usagePayer = pgTable('usage_payer', {
-  id: uuid('id').primaryKey(),
-  charged_nano_usd: int8('charged_nano_usd').notNull(),
-});
-
 /** The single row that says which rows the sums have: those of one committed state (`AsOf`). */
 export const usageFold = pgTable(
   'usage_fold',

@@ -75,6 +75,7 @@ test('rows of the sums and rows that came after them count once after a restore'
   await foldAll();
   expect(await charged()).toBe(1_543);
   const [row] = await fresh.sql<{ sum: number }[]>`
-    select sum(charged_nano_usd)::int8 as sum from usage_payer`;
+    select sum(charged_nano_usd)::int8 as sum from usage_day
+    join usage_series on usage_series.id = series_id where scope = 'total'`;
   expect(row?.sum).toBe(1_543);
 });

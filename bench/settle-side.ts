@@ -1,15 +1,17 @@
 /**
- * Settles charges with one version of Weir, and prints what it took as JSON. Arguments: the folder of
+ * Settles charges with one version of Weir, and prints what it took as JSON. If that version sums usage,
+ * its worker runs beside. Arguments: the folder of
  * that version, the URL of its database, lines in a statement, statements.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase, type Sql } from '../db/client.ts';
-import type { InlineLine } from '../db/ledger/settle.ts';
+import type { InlineLine } from '../db/ledger/usage-line.ts';
 
 /** What the statements of one measurement took. */
 export interface Settled {
   readonly lines_per_s: number;
-  /** CPU time of PostgreSQL for one line, µs. */
+  /** CPU time of the session that settles for one line, µs. */
   readonly postgres_us: number;
   /** CPU time of the process that sends the lines for one line, µs. */
   readonly weir_us: number;
@@ -57,6 +59,21 @@ function lineOf(grant_id: string): InlineLine {
   };
 }
 
+/** Starts the worker that sums usage. Returns a function that stops it. */
+async function startFolder(root: string, url: string): Promise<() => Promise<void>> {
+  const path = join(root, 'src/actors/money/usage-folder.ts');
+  if (!existsSync(path)) return async () => undefined;
+  const { UsageFolder } = await import(path);
+  const { systemClock } = await import(join(root, 'src/actors/clock.ts'));
+  const database = connectDatabase(url, { pool: 'single' });
+  const folder = new UsageFolder({ sql: database.sql, clock: systemClock, onError: console.error });
+  folder.start();
+  return async () => {
+    await folder.stop();
+    await database.close();
+  };
+}
+
 async function ticksOf(pid: number): Promise<number> {
   const fields = (await Bun.file(`/proc/${pid}/stat`).text()).split(' ');
   return Number(fields[13]) + Number(fields[14]);
@@ -77,6 +94,7 @@ async function measure(root: string, url: string, lines: number, statements: num
       );
     }
   };
+  const stopFolder = await startFolder(root, url);
   await settle(WARM_UP);
   const [ticks, cpu, began_ms] = [await ticksOf(pid), process.cpuUsage(), performance.now()];
   await settle(statements);
@@ -88,6 +106,7 @@ async function measure(root: string, url: string, lines: number, statements: num
     postgres_us: (((await ticksOf(pid)) - ticks) * US_PER_TICK) / sent,
     weir_us: (user + system) / sent,
   };
+  await stopFolder();
   await database.close();
   return settled;
 }

@@ -1,6 +1,7 @@
 /**
  * Compares how fast the working tree and a commit settle charges: the statement of the ledger, sent by
- * one process to a server as Weir embeds it. The charges of the working tree have records of calls.
+ * one process to a server as Weir embeds it. The charges of the working tree have records of calls, and
+ * its worker sums them meanwhile.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

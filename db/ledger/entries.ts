@@ -1,5 +1,5 @@
 import type { TransactionSql } from 'postgres';
-import type { UsageLine } from './settle.ts';
+import type { UsageLine } from './usage-line.ts';
 
 /** Inserts deposits and returns those that are new. A repeated deposit changes nothing. */
 export async function insertDeposits(

@@ -1,42 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { CallFacts } from '../records/record.ts';
 import { isUniqueViolation } from '../unique-violation.ts';
-
-/** The usage line of a settled charge (spec: Management, usage). Amounts are in nano-USD. */
-export interface UsageLine {
-  /**
-   * The UUID of the billing transaction, which the API shows as `txn_…`. If a line with this id is
-   * sent again, it charges nothing.
-   */
-  id: string;
-  request_id: string;
-  organization_id: string;
-  key_id: string;
-  scene: string;
-  access_channel: 'platform' | 'byok';
-  model: string;
-  model_vendor: string;
-  channel_id: string;
-  outcome: 'completed' | 'partial';
-  input_tokens: number;
-  cached_input_tokens: number;
-  cache_write_tokens: number;
-  output_tokens: number;
-  /** The part of `output_tokens` that is reasoning. */
-  reasoning_tokens?: number;
-  /** The part of the input tokens that is audio. */
-  audio_tokens?: number;
-  estimated: boolean;
-  charged_nano_usd: number;
-  overrun_nano_usd: number;
-  /** How the call went. Without it, the line's date is the time of the settlement. */
-  record?: CallFacts | undefined;
-}
-
-/** A usage line that a grant pays. */
-export interface InlineLine extends UsageLine {
-  grant_id: string;
-}
+import { groupByCommon, rareOf } from './line-values.ts';
+import type { InlineLine } from './usage-line.ts';
 
 /**
  * The amounts that are stored in a usage line. They may differ from the amounts that were sent, e.g.
@@ -214,97 +179,6 @@ const UNKNOWN = -1;
 
 /** The offsets of a record. */
 type Offset = 'authenticated_us' | 'reserved_us' | 'routed_us' | 'first_token_ms' | 'ended_ms';
-
-/**
- * Returns the values that few lines have, with the place of the line: its index plus 1. Returns nothing
- * for a line without such values.
- */
-function rareOf(line: InlineLine, at: number): object[] {
-  const { cached_input_tokens, cache_write_tokens, overrun_nano_usd } = line;
-  const { reasoning_tokens = 0, audio_tokens = 0 } = line;
-  const detail = line.record?.detail;
-  const request_id = line.request_id === line.id ? undefined : line.request_id;
-  if (
-    cached_input_tokens === 0 &&
-    cache_write_tokens === 0 &&
-    overrun_nano_usd === 0 &&
-    reasoning_tokens === 0 &&
-    audio_tokens === 0 &&
-    !detail &&
-    !request_id
-  ) {
-    return [];
-  }
-  const counts = { cached_input_tokens, cache_write_tokens, reasoning_tokens, audio_tokens };
-  return [{ place: at + 1, request_id, ...counts, overrun_nano_usd, detail }];
-}
-
-/** Columns that usually have the same values in many lines of one settlement. */
-const COMMON = [
-  'grant_id',
-  'model',
-  'channel_id',
-  'outcome',
-  'estimated',
-  'access_channel',
-  'organization_id',
-  'key_id',
-  'scene',
-  'model_vendor',
-] as const;
-
-type Common = Pick<InlineLine, (typeof COMMON)[number]> & {
-  readonly protocol: string;
-  readonly program: string;
-};
-
-/**
- * Returns each combination of common values once, and for each line the index of its combination.
- */
-function groupByCommon(lines: readonly InlineLine[]): {
-  common: (Common & { number: number })[];
-  common_of: number[];
-} {
-  const common: (Common & { number: number })[] = [];
-  const numbers = new Map<string, number>();
-  let number = -1;
-  const common_of = lines.map((line) => {
-    // In most cases the line has the combination of the previous line.
-    const last = common[number];
-    if (last && haveSameCommon(line, last)) return number;
-    const { protocol = '', program = '' } = line.record ?? {};
-    const text = JSON.stringify([protocol, program, ...COMMON.map((name) => line[name])]);
-    number = numbers.get(text) ?? common.length;
-    if (number === common.length) {
-      numbers.set(text, number);
-      common.push({ ...pickCommon(line), protocol, program, number });
-    }
-    return number;
-  });
-  return { common, common_of };
-}
-
-/** Compares the columns of `COMMON`. It runs for every line, and a loop over names is slower. */
-function haveSameCommon(a: InlineLine, b: Common): boolean {
-  return (
-    (a.record?.protocol ?? '') === b.protocol &&
-    (a.record?.program ?? '') === b.program &&
-    a.grant_id === b.grant_id &&
-    a.model === b.model &&
-    a.channel_id === b.channel_id &&
-    a.outcome === b.outcome &&
-    a.estimated === b.estimated &&
-    a.access_channel === b.access_channel &&
-    a.organization_id === b.organization_id &&
-    a.key_id === b.key_id &&
-    a.scene === b.scene &&
-    a.model_vendor === b.model_vendor
-  );
-}
-
-function pickCommon(line: InlineLine): Common {
-  return Object.fromEntries(COMMON.map((name) => [name, line[name]])) as unknown as Common;
-}
 
 /** Returns numbers or UUIDs as an array literal of PostgreSQL. In such a literal, they need no quotes. */
 function arrayOf(values: readonly (number | string)[]): string {

@@ -1,7 +1,7 @@
 /** A lane on its own database, with accounts and a check of their sums. */
 import { expect } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import type { UsageLine } from '../../db/ledger/settle.ts';
+import type { UsageLine } from '../../db/ledger/usage-line.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import type { LedgerCommand } from '../../src/actors/money/ledger-commands.ts';

@@ -1,5 +1,5 @@
 import type { HoldRow, KeyRow } from '../../../db/ledger/rows.ts';
-import type { UsageLine } from '../../../db/ledger/settle.ts';
+import type { UsageLine } from '../../../db/ledger/usage-line.ts';
 import { decideAmount } from '../../machines/grant.ts';
 import { type Books, unusableStatus } from './books.ts';
 import type {

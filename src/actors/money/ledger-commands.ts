@@ -1,4 +1,4 @@
-import type { InlineLine, UsageLine } from '../../../db/ledger/settle.ts';
+import type { InlineLine, UsageLine } from '../../../db/ledger/usage-line.ts';
 
 /**
  * A command of the lane, the queue that commits ledger commands in groups. Amounts are in nano-USD.

@@ -1,4 +1,4 @@
-import type { InlineLine } from '../../../db/ledger/settle.ts';
+import type { InlineLine } from '../../../db/ledger/usage-line.ts';
 import type { AdmissionRequest } from './admission-queue.ts';
 
 /** A usage line without its amounts, which the quota actor adds. */

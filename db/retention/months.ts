@@ -15,8 +15,8 @@ const MONTHS_AHEAD = 2;
  * soon, and the next sweep tries again.
  */
 const LOCK_WAIT_MS = 300;
-/** The number of an advisory lock. Any constant works. */
-const RETENTION_LOCK = 0x57_65_69_73;
+/** The number of the advisory lock of `changePartitions`. Any constant works. */
+export const RETENTION_LOCK = 0x57_65_69_73;
 
 /** One partition with an upper bound. */
 export interface Partition {

@@ -1,5 +1,6 @@
 import { Random } from '../sim/random.ts';
 import type { Witness } from '../support/books/pairing.ts';
+import { Clients } from './clients.ts';
 
 /** What one streaming client saw. Its `request_id` is the id from the answer. */
 export interface ClientCall extends Witness {
@@ -17,27 +18,10 @@ const TOKENS = { least: 40, spread: 40 };
  * Clients that stream one answer after the other until `stop` is called. The seed decides the
  * length of each answer.
  */
-export class Load {
+export class Load extends Clients {
   readonly calls: ClientCall[] = [];
-  private stopping = false;
-  private clients: Promise<void>[] = [];
 
-  constructor(
-    private readonly target: { base_url: string; api_key: string },
-    private readonly seed: number,
-  ) {}
-
-  start(clients: number): void {
-    this.clients = Array.from({ length: clients }, (_, client) => this.runClient(client));
-  }
-
-  /** Waits until every running answer has ended. */
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await Promise.all(this.clients);
-  }
-
-  private async runClient(client: number): Promise<void> {
+  protected async runClient(client: number): Promise<void> {
     for (let turn = 0; !this.stopping; turn += 1) {
       const reference = `client-${client}-${turn}`;
       const call: ClientCall = { reference, model: MODEL, outcome: 'running' };
@@ -53,12 +37,8 @@ export class Load {
   }
 
   private async stream(call: ClientCall, content: string): Promise<void> {
-    const response = await fetch(`${this.target.base_url}/v1/chat/completions`, {
+    const response = await this.request('/v1/chat/completions', {
       method: 'POST',
-      headers: {
-        authorization: `Bearer ${this.target.api_key}`,
-        'content-type': 'application/json',
-      },
       body: JSON.stringify({
         model: MODEL,
         stream: true,

@@ -1,4 +1,5 @@
 import { Random } from '../sim/random.ts';
+import { Clients } from './clients.ts';
 
 /** A task whose creation was answered. */
 export interface ClientTask {
@@ -17,28 +18,11 @@ const POLL_MS = 150;
 /** A submission whose answer was lost is looked up for 30 s. */
 const END_TIMEOUT_MS = 120_000;
 
-/** Clients that create one image task after the other, and poll each until its end. */
-export class TaskLoad {
+/** Clients that create one image task after the other, and poll each until its end. `stop` waits for the ends. */
+export class TaskLoad extends Clients {
   readonly tasks: ClientTask[] = [];
-  private stopping = false;
-  private clients: Promise<void>[] = [];
 
-  constructor(
-    private readonly target: { base_url: string; api_key: string },
-    private readonly seed: number,
-  ) {}
-
-  start(clients: number): void {
-    this.clients = Array.from({ length: clients }, (_, client) => this.runClient(client));
-  }
-
-  /** Waits until every task whose creation was answered has ended. */
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await Promise.all(this.clients);
-  }
-
-  private async runClient(client: number): Promise<void> {
+  protected async runClient(client: number): Promise<void> {
     const random = new Random(Bun.hash.crc32(`${this.seed} task-client-${client}`));
     for (let turn = 0; !this.stopping; turn += 1) {
       const job_ms = JOB_MS.least + random.below(JOB_MS.spread);
@@ -74,13 +58,5 @@ export class TaskLoad {
       task.status = now?.status ?? task.status;
       if (task.status === 'completed' || task.status === 'failed') return;
     }
-  }
-
-  private request(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = {
-      authorization: `Bearer ${this.target.api_key}`,
-      'content-type': 'application/json',
-    };
-    return fetch(`${this.target.base_url}${path}`, { ...init, headers });
   }
 }

@@ -1,16 +1,15 @@
 /** Tables of an earlier version become partitions, with all their rows and without copying them. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Sql } from 'postgres';
-import { MIGRATIONS_DIR, migrateDatabase } from '../../../db/migrate.ts';
+import { migrateDatabase } from '../../../db/migrate.ts';
 import { addMonths, listPartitions } from '../../../db/retention/months.ts';
 import { readAsOf } from '../../../db/usage/as-of.ts';
 import { listLines } from '../../../db/usage/lines.ts';
 import { fold } from '../../../db/usage/roll-ups/fold.ts';
+import { earlierMigrations } from '../../support/earlier-migrations.ts';
 import { createEmptyDatabase } from '../../support/postgres.ts';
 import { POSTGRES_VERSIONS } from '../../support/postgres-server.ts';
-import { removeFolder, throwawayFolder } from '../../support/throwaway.ts';
+import { removeFolder } from '../../support/throwaway.ts';
 
 setDefaultTimeout(60_000);
 
@@ -18,22 +17,6 @@ const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-/** The migrations without that of the partitions. */
-function earlierMigrations(): string {
-  const made = throwawayFolder('migrations');
-  cleanups.push(() => removeFolder(made));
-  const before = join(made, 'migrations');
-  cpSync(MIGRATIONS_DIR, before, { recursive: true });
-  const journal = join(before, 'meta/_journal.json');
-  const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8')) as {
-    entries: { tag: string }[];
-  };
-  // Later migrations change the tables of sums, which `fold` needs.
-  const others = entries.filter(({ tag }) => !tag.endsWith('_monthly_partitions'));
-  writeFileSync(journal, JSON.stringify({ ...rest, entries: others }));
-  return before;
-}
 
 const idAt = (ms: number) => Bun.randomUUIDv7('hex', ms);
 const DAY_MS = 86_400_000;
@@ -73,7 +56,12 @@ describe.each([...POSTGRES_VERSIONS])('partitions on PostgreSQL %d', (version) =
   test('the rows of an earlier version stay where they are, and count', async () => {
     const { sql, drop } = await createEmptyDatabase(version);
     cleanups.push(() => drop());
-    await migrateDatabase(sql, earlierMigrations());
+    // Later migrations change the tables of sums, which `fold` needs.
+    const migrations = earlierMigrations((tags) =>
+      tags.filter((tag) => !tag.endsWith('_monthly_partitions')),
+    );
+    cleanups.push(() => removeFolder(migrations));
+    await migrateDatabase(sql, migrations);
     const now = Date.now();
     const ids = [idAt(0), idAt(now - 400 * DAY_MS), idAt(now)];
     // The clock of a replica was ahead.

@@ -7,7 +7,7 @@ import { readOverruns } from '../../../db/books/books.ts';
 import { sumByChannel } from '../../../db/books/reconciliation.ts';
 import { findImbalances } from '../../../db/ledger/audit.ts';
 import { closeMonth } from '../../../db/retention/close.ts';
-import { addMonths, listPartitions } from '../../../db/retention/months.ts';
+import { addMonths, listPartitions, RETENTION_LOCK } from '../../../db/retention/months.ts';
 import { readAsOf } from '../../../db/usage/as-of.ts';
 import { breakDown } from '../../../db/usage/breakdown.ts';
 import { exportCharges } from '../../../db/usage/export.ts';
@@ -77,8 +77,7 @@ describe('partitions', () => {
     const of = await openWorld();
     cleanups.push(() => of.close());
     await of.other_sql.begin(async (tx) => {
-      // The lock of `changePartitions`.
-      await tx`select pg_advisory_xact_lock(${0x57_65_69_73}::int8)`;
+      await tx`select pg_advisory_xact_lock(${RETENTION_LOCK}::int8)`;
       expect(await addMonths(of.sql)).toEqual([]);
     });
     expect(await addMonths(of.sql)).toHaveLength(6);

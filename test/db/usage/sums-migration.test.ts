@@ -1,11 +1,10 @@
 /** Sums of an earlier version keep their values, and get the sums by few names. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Sql } from 'postgres';
-import { MIGRATIONS_DIR, migrateDatabase } from '../../../db/migrate.ts';
+import { migrateDatabase } from '../../../db/migrate.ts';
+import { earlierMigrations } from '../../support/earlier-migrations.ts';
 import { createEmptyDatabase } from '../../support/postgres.ts';
-import { removeFolder, throwawayFolder } from '../../support/throwaway.ts';
+import { removeFolder } from '../../support/throwaway.ts';
 
 setDefaultTimeout(60_000);
 
@@ -13,21 +12,6 @@ const cleanups: (() => unknown)[] = [];
 afterAll(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-/** The migrations as they were before the sums got tables of their own. */
-function earlierMigrations(): string {
-  const made = throwawayFolder('migrations');
-  cleanups.push(() => removeFolder(made));
-  const before = join(made, 'migrations');
-  cpSync(MIGRATIONS_DIR, before, { recursive: true });
-  const journal = join(before, 'meta/_journal.json');
-  const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8')) as {
-    entries: { tag: string }[];
-  };
-  const since = entries.findIndex(({ tag }) => tag.endsWith('_narrower_usage_sums'));
-  writeFileSync(journal, JSON.stringify({ ...rest, entries: entries.slice(0, since) }));
-  return before;
-}
 
 const COUNTERS = [
   ...['requests', 'charges', 'succeeded', 'charged_nano_usd', 'list_nano_usd', 'input_tokens'],
@@ -74,7 +58,14 @@ const sumsOf = (sql: Sql, table: string, span: string, names: string, where: str
 test('the earlier sums keep their values, and sums by few names are added', async () => {
   const { sql, drop } = await createEmptyDatabase(18);
   cleanups.push(() => drop());
-  await migrateDatabase(sql, earlierMigrations());
+  const before = earlierMigrations((tags) =>
+    tags.slice(
+      0,
+      tags.findIndex((tag) => tag.endsWith('_narrower_usage_sums')),
+    ),
+  );
+  cleanups.push(() => removeFolder(before));
+  await migrateDatabase(sql, before);
   await addEarlierSums(sql);
   const all = 'scene, model, model_vendor, access_channel, protocol, outcome';
   const few: [scope: string, names: string][] = [

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { accessToken, organization } from './schema.ts';
 
@@ -8,9 +8,15 @@ export interface TokenRecord {
   kind: 'management' | 'operator';
   organization_id: string | null;
   role: string | null;
+  /** The visible start of the token. */
+  prefix: string;
+  scopes: string[];
 }
 
-/** Finds a token by the SHA-256 of the full token, as hex. A revoked token is not found. */
+/**
+ * Finds a token by the SHA-256 of the full token, as hex. A token that was revoked or has expired is not
+ * found.
+ */
 export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenRecord | undefined> {
   const [row] = await orm
     .select({
@@ -18,10 +24,18 @@ export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenReco
       kind: accessToken.kind,
       organization_id: accessToken.organization_id,
       role: organization.role,
+      prefix: accessToken.token_prefix,
+      scopes: accessToken.scopes,
     })
     .from(accessToken)
     .leftJoin(organization, eq(organization.id, accessToken.organization_id))
-    .where(and(eq(accessToken.token_hash, hash), isNull(accessToken.revoked_at)))
+    .where(
+      and(
+        eq(accessToken.token_hash, hash),
+        sql`(${accessToken.revoked_at} is null or ${accessToken.revoked_at} > weir_now())`,
+        sql`(${accessToken.expires_at} is null or ${accessToken.expires_at} > weir_now())`,
+      ),
+    )
     .limit(1);
   return row;
 }

@@ -141,8 +141,16 @@ export const accessToken = pgTable(
     id: text('id').primaryKey(),
     kind: text('kind', { enum: ['management', 'operator'] }).notNull(),
     organization_id: text('organization_id').references(() => organization.id),
+    name: text('name').notNull().default(''),
+    /** What the token may do (src/access/actions.ts). */
+    scopes: text('scopes').array().notNull().default(sql`'{admin}'`),
     token_hash: text('token_hash').notNull(),
     token_prefix: text('token_prefix').notNull(),
+    /** The id of the token or of the person that created it; null for the first run. */
+    created_by: text('created_by'),
+    expires_at: instant('expires_at'),
+    last_used_at: instant('last_used_at'),
+    /** From then on the token is not valid. It may lie ahead, if a rotation leaves some time. */
     revoked_at: instant('revoked_at'),
     created_at: createdAt(),
   },

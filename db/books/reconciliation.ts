@@ -1,4 +1,6 @@
 import type { Sql } from 'postgres';
+import type { Actor } from '../audit/entry.ts';
+import { appendAudit } from '../audit/log.ts';
 import { firstIdAt } from '../housekeeping.ts';
 
 /** What a provider billed or counted; null = its answer has no such number. */
@@ -55,6 +57,7 @@ export async function replaceBill(
   channel_id: string,
   source: string,
   { days, rows }: { readonly days: readonly string[]; readonly rows: readonly BillRow[] },
+  actor: Actor,
 ): Promise<void> {
   await sql.begin(async (tx) => {
     // Two imports of the same source wait for each other.
@@ -69,6 +72,10 @@ export async function replaceBill(
         requests, weir_now()
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as row(day date, model text,
         amount_nano_usd int8, input_tokens int8, output_tokens int8, requests int8)`;
+    await appendAudit(tx, {
+      ...{ organization_id: null, actor, action: 'provider_bill.import', subject_id: channel_id },
+      ...{ before: null, after: { source, days, rows: rows.length } },
+    });
   });
 }
 

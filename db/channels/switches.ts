@@ -1,4 +1,6 @@
-import type { Sql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
+import type { Actor } from '../audit/entry.ts';
+import { appendAudit } from '../audit/log.ts';
 
 /** The switch that an operator set for a channel. Both states stop new calls of the channel. */
 export interface SwitchRow {
@@ -19,6 +21,24 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
  */
 export async function writeSwitch(
   sql: Sql,
+  channel_id: string,
+  to: Pick<SwitchRow, 'state' | 'reason'> | null,
+  actor: Actor,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const [before] = await tx<Pick<SwitchRow, 'state' | 'reason'>[]>`
+      select state, reason from channel_switch where channel_id = ${channel_id} for update`;
+    await setSwitch(tx, channel_id, to);
+    await appendAudit(tx, {
+      ...{ organization_id: null, actor, subject_id: channel_id },
+      action: to ? `channel.${to.state === 'draining' ? 'drain' : 'disable'}` : 'channel.enable',
+      ...{ before: before ? { ...before } : null, after: to },
+    });
+  });
+}
+
+async function setSwitch(
+  sql: TransactionSql,
   channel_id: string,
   to: Pick<SwitchRow, 'state' | 'reason'> | null,
 ): Promise<void> {

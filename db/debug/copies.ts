@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import { appendAudit } from '../audit/log.ts';
 import {
   type Page,
   type PageRequest,
@@ -87,9 +88,10 @@ export async function readCopy(
   sql: Sql,
   organization_id: string,
   request_id: string,
-  { event_id, token_id }: DebugActor,
+  { event_id, actor }: DebugActor,
 ): Promise<DebugCopyRow | undefined> {
-  const [row] = await sql<DebugCopyRow[]>`
+  return sql.begin(async (tx) => {
+    const [row] = await tx<DebugCopyRow[]>`
     with found as (
       select copy.*, keep_until from debug_copy as copy
       join debug_window as parent on parent.id = copy.window_id
@@ -97,10 +99,16 @@ export async function readCopy(
         and keep_until > weir_now()
     ), noted as (
       insert into debug_event (id, organization_id, window_id, action, token_id, request_id)
-      select ${event_id}, organization_id, window_id, 'read', ${token_id}, request_id from found
+      select ${event_id}, organization_id, window_id, 'read', ${actor.credential_id}, request_id from found
     )
     select * from found`;
-  return row;
+    if (!row) return undefined;
+    await appendAudit(tx, {
+      ...{ organization_id, actor, action: 'debug_copy.read', subject_id: row.window_id },
+      ...{ before: null, after: { request_id: `req_${request_id.replaceAll('-', '')}` } },
+    });
+    return row;
+  });
 }
 
 /** Returns a page of the events of an organization, the newest first. */

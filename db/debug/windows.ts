@@ -1,4 +1,6 @@
 import type { Sql } from 'postgres';
+import { type Actor, WEIR } from '../audit/entry.ts';
+import { appendAudit } from '../audit/log.ts';
 import {
   type Page,
   type PageRequest,
@@ -27,10 +29,10 @@ export interface NewDebugWindow {
   readonly max_body_bytes: number;
 }
 
-/** Who acts on a debug window: an event id, and the management token. */
+/** Who acts on a debug window, and the id of the event that puts the act on record. */
 export interface DebugActor {
   readonly event_id: string;
-  readonly token_id: string;
+  readonly actor: Actor;
 }
 
 /** A debug window, as its organization sees it. */
@@ -66,7 +68,7 @@ const SORT = { at: 'opened_at', id: 'id' };
 export async function openWindow(
   sql: Sql,
   window: NewDebugWindow,
-  { event_id, token_id }: DebugActor,
+  { event_id, actor }: DebugActor,
   max_organization_bytes: number,
 ): Promise<'opened' | 'no_key' | 'is_open' | 'no_room'> {
   const { id, organization_id, key_id } = window;
@@ -93,7 +95,12 @@ export async function openWindow(
         from weir_now() as now
       )
       insert into debug_event (id, organization_id, window_id, action, token_id)
-      values (${event_id}, ${organization_id}, ${id}, 'opened', ${token_id})`;
+      values (${event_id}, ${organization_id}, ${id}, 'opened', ${actor.credential_id})`;
+    const { id: _, organization_id: __, ...after } = window;
+    await appendAudit(tx, {
+      ...{ organization_id, actor, action: 'debug_window.open', subject_id: id },
+      ...{ before: null, after },
+    });
     return 'opened';
   });
 }
@@ -103,9 +110,9 @@ export async function closeWindow(
   sql: Sql,
   organization_id: string,
   id: string,
-  { event_id, token_id }: DebugActor,
+  { event_id, actor }: DebugActor,
 ): Promise<void> {
-  await endWindow(sql, { organization_id, id, event_id, token_id, action: 'closed' });
+  await endWindow(sql, { organization_id, id, event_id, actor, action: 'closed' });
 }
 
 /** Closes a window because a call did not fit, and puts that on record. */
@@ -115,20 +122,21 @@ export async function closeFullWindow(
   id: string,
   event_id: string,
 ): Promise<void> {
-  await endWindow(sql, { organization_id, id, event_id, token_id: null, action: 'filled' });
+  await endWindow(sql, { organization_id, id, event_id, actor: WEIR, action: 'filled' });
 }
 
 interface WindowEnd {
   readonly organization_id: string;
   readonly id: string;
   readonly event_id: string;
-  readonly token_id: string | null;
+  readonly actor: Actor;
   readonly action: 'closed' | 'filled';
 }
 
 async function endWindow(sql: Sql, end: WindowEnd): Promise<void> {
-  const { organization_id, id, event_id, token_id, action } = end;
-  await sql`
+  const { organization_id, id, event_id, actor, action } = end;
+  await sql.begin(async (tx) => {
+    const { count } = await tx`
     with ended as (
       update debug_window set closed_at = weir_now(), is_full = ${action === 'filled'},
         keep_until = weir_now() + keep_hours * interval '1 hour'
@@ -137,7 +145,13 @@ async function endWindow(sql: Sql, end: WindowEnd): Promise<void> {
       returning id
     )
     insert into debug_event (id, organization_id, window_id, action, token_id)
-    select ${event_id}, ${organization_id}, id, ${action}, ${token_id} from ended`;
+    select ${event_id}, ${organization_id}, id, ${action}, ${actor.credential_id} from ended`;
+    if (count === 0) return;
+    await appendAudit(tx, {
+      ...{ organization_id, actor, action: 'debug_window.close', subject_id: id },
+      ...{ before: { status: 'open' }, after: { status: action === 'filled' ? 'full' : 'closed' } },
+    });
+  });
 }
 
 /** Returns a page of the windows of an organization, the newest first. */

@@ -82,7 +82,7 @@ export async function readOrCreateSecret(
 
 /** Stores a new encrypted secret of an organization. */
 export async function replaceSecret(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   organization_id: string,
   sealed: string,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Server } from 'bun';
 import { isTransient } from '../../db/transient.ts';
+import type { Action, OperatorAction } from '../access/actions.ts';
 import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { requestIdOf } from '../errors/request-id.ts';
@@ -25,6 +26,8 @@ export interface RequestContext extends ShownRateLimit {
   readonly arrived_ms: number;
   /** The bytes that the request holds. They are given back when its response is complete. */
   readonly bytes: BytesInFlight;
+  /** What the route does; undefined if it is neither a management nor an operator route. */
+  readonly action: Action | OperatorAction | undefined;
   /** Set when the API key of a call is known. */
   record?: CallRecord;
 }
@@ -50,6 +53,7 @@ export function endpoint(
   handler: Handler,
   server: () => Server<unknown> | null,
   bodies: BodyBudget,
+  action?: RequestContext['action'],
 ) {
   const familyOf = typeof family === 'string' ? () => family : family;
   return async ({ request, params }: ElysiaContext): Promise<Response> => {
@@ -65,6 +69,7 @@ export function endpoint(
       server: server(),
       arrived_ms,
       bytes,
+      action,
     };
     let response: Response;
     try {

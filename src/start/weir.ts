@@ -107,6 +107,7 @@ export async function startWeir(
         },
       ],
       orm: databases.requests.orm,
+      sql: databases.requests.sql,
       bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),
       catalogue: () => live.now.catalogue,

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MANAGEMENT_ROUTES } from '../../src/http/route-actions.ts';
 import { projectFiles, ROOT } from '../house/sources.ts';
 
 const PAGES = [
@@ -26,16 +27,16 @@ test('docs/pages.md has a row for each page', () => {
 });
 
 test('docs/pages.md names no route that Weir does not serve', () => {
-  const app = read('src/http/app.ts');
   const sources = projectFiles('src/http/**/*.ts').map(read).join('\n');
   const written = [...sources.matchAll(/'(\/v1\/[^'`]*)'/g)].map(([, path]) => path as string);
-  const batches = [...app.matchAll(/native\('([^']*)'/g)].map(
+  const batches = [...sources.matchAll(/native\('([^']*)'/g)].map(
     ([, path]) => `/v1/messages/batches${path}`,
   );
-  const channel = [...app.matchAll(/`\$\{channel\}([^`]*)`/g)].map(
+  const channel = [...sources.matchAll(/`\$\{channel\}([^`]*)`/g)].map(
     ([, path]) => `/v1/operator/channels/:id${path}`,
   );
-  const served = new Set([...written, ...batches, ...channel].map(general));
+  const managed = Object.keys(MANAGEMENT_ROUTES).map((route) => route.split(' ')[1] ?? '');
+  const served = new Set([...written, ...managed, ...batches, ...channel].map(general));
   const named = table.flatMap((line) =>
     [...line.matchAll(/`(?:GET |POST |PATCH )?(\/v1\/[^`]+)`/g)].map(([, path]) => path as string),
   );

@@ -9,6 +9,7 @@ const FLOORS: [prefix: string, floor: number][] = [
   ['src/protocols/', 1],
   ['src/config/', 2],
   ['src/errors/', 2],
+  ['src/access/', 2],
   ['src/catalogue/', 2],
   ['src/storage/', 2],
   ['src/upstreams/', 2],

@@ -17,7 +17,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   const request = new Request(`http://localhost${path}`, { headers });
   const bytes = new BytesInFlight(new BodyBudget(0));
   const ids = { uuid: '', request_id: '', params: {} };
-  return handler({ request, ...ids, server: null, arrived_ms: 0, bytes });
+  return handler({ request, ...ids, server: null, arrived_ms: 0, bytes, action: undefined });
 }
 const good = signedPath(secret, NAME, 6_000);
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { newId } from '../../db/secrets.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
+import { MANAGEMENT_ROUTES } from '../../src/http/route-actions.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { sharedRedisUrl, startTestRedis } from '../support/redis.ts';
@@ -181,43 +181,17 @@ describe('429', () => {
     expect((await nativeErrorOf(answer, 429)).type).toBe('rate_limit_error');
   });
 
-  const MANAGEMENT: [method: string, path: string, body?: object][] = [
-    ['GET', '/balance'],
-    ['GET', '/organization'],
-    ['PATCH', '/organization', { keep_answers: true }],
-    ['GET', '/api-keys'],
-    ['POST', '/api-keys', {}],
-    ['PATCH', '/api-keys/x', { status: 'revoked' }],
-    ['GET', '/webhook-secret'],
-    ['POST', '/webhook-secret/rotate'],
-    ['GET', '/webhook-deliveries'],
-    ['POST', '/webhook-deliveries/x/redeliver'],
-    ['GET', '/tasks'],
-    ['GET', '/tasks/x'],
-    ['POST', '/tasks/x/cancel'],
-    ['GET', '/batches'],
-    ['GET', '/batches/x'],
-    ['POST', '/batches/x/cancel'],
-    ['GET', '/debug-windows'],
-    ['POST', '/debug-windows', {}],
-    ['GET', '/debug-windows/x'],
-    ['POST', '/debug-windows/x/close'],
-    ['GET', '/debug-events'],
-    ['GET', '/requests/x/debug'],
-  ];
-
-  test('the list above has every management route', () => {
-    const source = readFileSync(new URL('../../src/http/app.ts', import.meta.url), 'utf8');
-    const paths = [...source.matchAll(/'\/v1\/management(\/[^']+)'/g)].map(([, path]) => path);
-    const routes = (paths as string[]).map((path) => path.replace(/:\w+/, 'x'));
-    const listed = MANAGEMENT.map(([, path]) => path);
-    expect([...new Set(listed)].sort()).toEqual([...new Set(routes)].sort());
+  const MANAGEMENT = Object.keys(MANAGEMENT_ROUTES).map((route) => {
+    const [method = '', path = ''] = route.replace(/:\w+/g, 'x').split(' ');
+    const body =
+      /^(POST|PATCH|PUT)/.test(method) && !/rotate|cancel|close/.test(path) ? {} : undefined;
+    return [method, path.replace('/v1/management', ''), body] as const;
   });
 
   test('a flooded key does not refuse any management route, and the reverse', async () => {
     const flooded = await startTestApp({ roles: { standard: MANAGEMENT.length } });
     const statusOf = async (response: Response) => {
-      await response.arrayBuffer();
+      await response.body?.cancel();
       return response.status;
     };
     const manage = ([method, path, body]: (typeof MANAGEMENT)[number]) =>

@@ -3,7 +3,8 @@
  * and there is one charge.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type AppDeps, createApp } from '../../src/http/app.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/routes.ts';
 import { errorOf } from '../support/envelope.ts';
 import { FREE_ROUTES, PAID_ROUTES, type PaidRoute } from '../support/paid-routes.ts';
 import { type Received, RepeatWorld } from '../support/repeat-world.ts';

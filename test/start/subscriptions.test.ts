@@ -1,5 +1,6 @@
 /** What the parts of a replica do with messages of other replicas, and after missed ones. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { WEIR } from '../../db/audit/entry.ts';
 import { writeSwitch } from '../../db/channels/switches.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
@@ -143,7 +144,7 @@ describe.each(['PostgreSQL', 'Redis'])('two replicas over %s', (carrier) => {
     const [first] = replicas;
     if (!first) throw new Error('no replica');
     for (const to of [{ state: 'disabled', reason: 'test' } as const, null]) {
-      await writeSwitch(first.sql, 'one', to);
+      await writeSwitch(first.sql, 'one', to, WEIR);
       first.bus.publish('switch', { channel_id: 'one' });
       for (const { isOff } of replicas) {
         await until('the switch is applied', () => isOff() === (to !== null));
@@ -178,7 +179,7 @@ describe('after a gap', () => {
   });
 
   test('a missed switch applies', async () => {
-    await writeSwitch(app.database.sql, 'one', { state: 'disabled', reason: 'test' });
+    await writeSwitch(app.database.sql, 'one', { state: 'disabled', reason: 'test' }, WEIR);
     expect(replica.isOff()).toBe(false);
     gap();
     await until('the channel is off', replica.isOff);

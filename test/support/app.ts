@@ -98,6 +98,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   const app = createApp({
     orm: pool.orm,
+    sql: pool.sql,
     bodies,
     repeats: () => repeats,
     keys,

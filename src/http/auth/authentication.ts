@@ -1,7 +1,9 @@
+import type { Actor } from '../../../db/audit/entry.ts';
 import type { KeyRecord } from '../../../db/keys.ts';
+import type { Manager, Operator } from '../../access/manager.ts';
 import type { Cidr } from '../../config/cidr-list.ts';
 import type { DebugWindows } from '../../inference/debug/debug-windows.ts';
-import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import type { KeyCache, ValidToken } from '../../inference/keys/key-cache.ts';
 import type { CallRecord } from '../../inference/records/call-record.ts';
 import type { CallRecords } from '../../inference/records/call-records.ts';
 import { programOf } from '../../inference/records/program.ts';
@@ -9,6 +11,7 @@ import type { ClientProtocol } from '../../protocols/names.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
 import { readApiKey, readBearerToken } from './credentials.ts';
+import { requireOperation, requirePermission } from './permission.ts';
 import type { WrongCredentials } from './wrong-credentials.ts';
 
 /** The parts of `Authentication`. */
@@ -88,22 +91,43 @@ export class Authentication {
     );
   }
 
-  /** Returns the holder of a management token. */
-  requireManager(context: RequestContext): Promise<Manager> {
+  /**
+   * Returns the holder of a management token. Throws WeirError `access_denied` if the token is not good
+   * for the route's action.
+   */
+  async requireManager(context: RequestContext): Promise<Manager> {
     const { keys } = this.parts;
     const secret = readBearerToken(context.request);
     const authenticate = () => keys.authenticateManager(secret);
-    if (!secret || keys.isKnownToken(secret, 'mt-')) return authenticate();
-    return this.check(context, `manager ${secret}`, authenticate);
+    const token = await (!secret || keys.isKnownToken(secret, 'mt-')
+      ? authenticate()
+      : this.check(context, `manager ${secret}`, authenticate));
+    const { organization_id, role, id: token_id, scopes } = token;
+    const actor = this.actorOf(context, 'token', token);
+    const manager = { organization_id, role, token_id, rights: { scopes }, actor };
+    requirePermission(manager.rights, context.action);
+    return manager;
   }
 
-  /** Resolves if the request has a valid operator token; rejects with WeirError otherwise. */
-  requireOperator(context: RequestContext): Promise<void> {
+  /**
+   * Returns the holder of an operator token. Throws WeirError `access_denied` if the token may only
+   * read and the route changes something.
+   */
+  async requireOperator(context: RequestContext): Promise<Operator> {
     const { keys } = this.parts;
     const secret = readBearerToken(context.request);
     const authenticate = () => keys.authenticateOperator(secret);
-    if (!secret || keys.isKnownToken(secret, 'op-')) return authenticate();
-    return this.check(context, `operator ${secret}`, authenticate);
+    const token = await (!secret || keys.isKnownToken(secret, 'op-')
+      ? authenticate()
+      : this.check(context, `operator ${secret}`, authenticate));
+    requireOperation(token.scopes, context.action);
+    return { actor: this.actorOf(context, 'operator', token) };
+  }
+
+  private actorOf(context: RequestContext, kind: Actor['kind'], { id, prefix }: ValidToken): Actor {
+    const address = clientAddress(context, this.parts.proxies);
+    const { request_id } = context;
+    return { kind, id, label: prefix, credential_id: id, address, request_id };
   }
 
   private check<Result>(

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Sql } from 'postgres';
+import { noteChange } from '../../../db/audit/log.ts';
 import { type BatchListRow, findListedBatch, listBatchPage } from '../../../db/batches/list.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -97,14 +98,20 @@ export class ManagedBatches {
 
   /** Items that have not started do not run. Those that run end normally, and are charged. */
   readonly cancel: Handler = async (context) => {
-    const { organization_id } = await admitManager(this.deps, context);
+    const { organization_id, actor } = await admitManager(this.deps, context);
     const { id, status, cancel_initiated_at } = await this.require(context, organization_id);
     if (status === 'ended' && !cancel_initiated_at) {
       throw new WeirError('invalid_request', 'The batch cannot be canceled: it has ended.', {
         param: 'id',
       });
     }
-    if (status !== 'ended') await this.deps.batches().cancel(id, organization_id);
+    if (status !== 'ended') {
+      await noteChange(this.deps.sql, {
+        ...{ organization_id, actor, action: 'batch.cancel', subject_id: id },
+        ...{ before: { status }, after: { status: 'canceling' } },
+      });
+      await this.deps.batches().cancel(id, organization_id);
+    }
     return json(recordOf(await this.require(context, organization_id)));
   };
 

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { noteChange } from '../../../db/audit/log.ts';
 import {
   type DeliveryAttempt,
   type DeliveryListRow,
@@ -92,9 +93,16 @@ export class WebhookDeliveries {
 
   /** Sends a webhook again: with the same body, `webhook-id` and receiver, and a new signature. */
   readonly redeliver: Handler = async (context) => {
-    const { organization_id } = await admitManager(this.deps, context);
+    const { organization_id, actor } = await admitManager(this.deps, context);
     const { sql, redeliveries } = requireWebhooks(this.deps);
     const [, task_id = ''] = DELIVERY_ID.exec(context.params['id'] ?? '') ?? [];
+    const known = await findListedDelivery(sql, organization_id, task_id);
+    if (known) {
+      await noteChange(this.deps.sql, {
+        ...{ organization_id, actor, action: 'webhook_delivery.redeliver' },
+        ...{ subject_id: `msg_${task_id}`, before: { status: known.status }, after: null },
+      });
+    }
     const begun = await redeliveries.begin(task_id, organization_id);
     if (begun === 'exhausted') {
       throw new WeirError(

@@ -1,4 +1,4 @@
-import type { Orm } from '../../../db/client.ts';
+import type { Orm, Sql } from '../../../db/client.ts';
 import {
   findManagedKey,
   insertKey,
@@ -9,10 +9,11 @@ import {
   updateKey,
 } from '../../../db/keys.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
+import type { Manager } from '../../access/manager.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import type { KeyCache } from '../../inference/keys/key-cache.ts';
 import { usd } from '../../json/usd.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
@@ -24,6 +25,8 @@ import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.t
 /** Dependencies of the management routes. */
 export interface ManagementDeps {
   orm: Orm;
+  /** The database of `orm`, for changes that are written to the audit log in one transaction. */
+  sql: Sql;
   keys: KeyCache;
   authentication: Authentication;
   rateLimit: RateLimit;

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Sql } from 'postgres';
+import { noteChange } from '../../../db/audit/log.ts';
 import { findListedTask, listTasks, type TaskListRow } from '../../../db/tasks/list.ts';
 import { GENERATION_SCENES } from '../../catalogue/inputs.ts';
 import { validator } from '../../errors/validate.ts';
@@ -70,7 +71,7 @@ export class ManagedTasks {
   };
 
   readonly cancel: Handler = async (context) => {
-    const { organization_id } = await admitManager(this.deps, context);
+    const { organization_id, actor } = await admitManager(this.deps, context);
     const { id, status, cancel_requested_at } = await this.require(context, organization_id);
     const show = this.shower(context);
     const isOver = status === 'completed' || status === 'failed';
@@ -79,7 +80,13 @@ export class ManagedTasks {
         param: 'id',
       });
     }
-    if (!isOver) await this.deps.generation().tasks.cancel(id, organization_id);
+    if (!isOver) {
+      await noteChange(this.deps.sql, {
+        ...{ organization_id, actor, action: 'task.cancel', subject_id: id },
+        ...{ before: { status }, after: { status: 'canceled' } },
+      });
+      await this.deps.generation().tasks.cancel(id, organization_id);
+    }
     return json(show(await this.require(context, organization_id)));
   };
 

@@ -31,8 +31,8 @@ export function getWebhookSecret(deps: Deps): Handler {
 /** `POST /v1/management/webhook-secret/rotate`. Replaces the secret at once. */
 export function rotateWebhookSecret(deps: Deps): Handler {
   return async (context) => {
-    const { organization_id } = await admitManager(deps, context);
-    const secret = await requireWebhooks(deps).secrets.rotate(organization_id);
+    const { organization_id, actor } = await admitManager(deps, context);
+    const secret = await requireWebhooks(deps).secrets.rotate(organization_id, actor);
     return json({ object: 'webhook_secret', secret });
   };
 }

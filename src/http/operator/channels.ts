@@ -1,11 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import type { Sql } from 'postgres';
+import type { Actor } from '../../../db/audit/entry.ts';
 import {
   countRunningTasks,
   readSwitches,
   type SwitchRow,
   writeSwitch,
 } from '../../../db/channels/switches.ts';
+import type { Operator } from '../../access/manager.ts';
 import type { ChannelAccount } from '../../actors/channels/account.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
@@ -79,7 +81,8 @@ export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}
 
   readonly list: Handler = async (context) => {
-    const { channels } = await this.admit(context);
+    const { parts } = await this.admit(context);
+    const { channels } = parts;
     return json({ object: 'list', data: await this.views(channels.all) });
   };
 
@@ -99,7 +102,7 @@ export class OperatorChannels {
    * the circuits of the channel as a successful probe does.
    */
   readonly enable: Handler = async (context) => {
-    const { account, parts } = await this.requireChannel(context);
+    const { account, parts, actor } = await this.requireChannel(context);
     if (!account.config.enabled) {
       throw new WeirError(
         'invalid_request',
@@ -110,7 +113,7 @@ export class OperatorChannels {
         },
       );
     }
-    await this.switch(parts, account.config.id, null);
+    await this.switch(parts, account.config.id, null, actor);
     for (const actor of account.actors) actor.onProbeSucceeded();
     return this.channelResponse(account);
   };
@@ -142,9 +145,10 @@ export class OperatorChannels {
   };
 
   private async switchOff(context: RequestContext, state: SwitchRow['state']): Promise<Response> {
-    const { account, parts } = await this.requireChannel(context);
+    const { account, parts, actor } = await this.requireChannel(context);
     const { reason } = validateSwitch(await bodyOf(context));
-    await this.switch(parts, account.config.id, { state, reason: reason ?? 'operator' });
+    const to = { state, reason: reason ?? 'operator' };
+    await this.switch(parts, account.config.id, to, actor);
     return this.channelResponse(account);
   }
 
@@ -153,24 +157,25 @@ export class OperatorChannels {
     { sql, announceSwitch, applySwitches }: OperatorParts,
     channel_id: string,
     to: Parameters<typeof writeSwitch>[2],
+    actor: Actor,
   ): Promise<void> {
     try {
-      await writeSwitch(sql, channel_id, to);
+      await writeSwitch(sql, channel_id, to, actor);
     } finally {
       announceSwitch(channel_id);
     }
     await applySwitches();
   }
 
-  private async admit(context: RequestContext): Promise<OperatorParts> {
-    await this.deps.authentication.requireOperator(context);
-    return this.deps.operator();
+  private async admit(context: RequestContext): Promise<Operator & { parts: OperatorParts }> {
+    const { actor } = await this.deps.authentication.requireOperator(context);
+    return { actor, parts: this.deps.operator() };
   }
 
   private async requireChannel(context: RequestContext) {
-    const parts = await this.admit(context);
+    const { parts, actor } = await this.admit(context);
     const account = parts.channels.account(context.params['id'] ?? '');
-    if (account) return { account, parts };
+    if (account) return { account, parts, actor };
     throw channelNotFound();
   }
 

@@ -113,7 +113,7 @@ const validateQuery = validator(
  */
 export function importBill(deps: OperatorDeps): Handler {
   return async (context) => {
-    await deps.authentication.requireOperator(context);
+    const { actor } = await deps.authentication.requireOperator(context);
     const { channel, source } = readQuery(context.request, validateImport);
     if (channel === undefined || source === undefined) {
       const param = channel === undefined ? 'channel' : 'source';
@@ -127,7 +127,7 @@ export function importBill(deps: OperatorDeps): Handler {
     const bytes = context.bytes.of(OPERATORS);
     const { value } = await readJsonObject(context.request, bytes, MAX_BILL_BYTES);
     const bill = readBill(source, value);
-    await replaceBill(sql, channel, source, bill);
+    await replaceBill(sql, channel, source, bill, actor);
     const amounts = bill.rows.flatMap(({ amount_nano_usd }) => amount_nano_usd ?? []);
     return json({
       object: 'provider_bill',

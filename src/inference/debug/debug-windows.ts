@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import type { Actor } from '../../../db/audit/entry.ts';
 import {
   type DebugCopy,
   type DebugCopyRow,
@@ -15,11 +16,11 @@ import {
   openWindow,
   readOpenWindows,
 } from '../../../db/debug/windows.ts';
+import type { Manager } from '../../access/manager.ts';
 import { Reread } from '../../actors/bus/reread.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import { sealBytes, unsealBytes } from '../../config/seal.ts';
 import { withoutDashes } from '../../errors/request-id.ts';
-import type { Manager } from '../keys/key-cache.ts';
 import { type CopiedRequest, DebugCopyDraft } from './debug-copy.ts';
 
 /** The most bytes that all copies of one organization have together. */
@@ -92,20 +93,20 @@ export class DebugWindows {
   }
 
   /** Opens a window for the organization of a token. Returns the window, or why there is none. */
-  async open({ organization_id, token_id }: Manager, wish: WindowWish) {
+  async open({ organization_id, actor }: Manager, wish: WindowWish) {
     const id = this.newId('dbg');
     const window = { ...wish, id, organization_id };
     const { requests } = this.deps;
     const max_bytes = MAX_ORGANIZATION_DEBUG_BYTES;
-    const result = await openWindow(requests, window, this.by(token_id), max_bytes);
+    const result = await openWindow(requests, window, this.by(actor), max_bytes);
     if (result !== 'opened') return result;
     await this.spread(organization_id);
     return (await findWindow(requests, organization_id, id)) ?? 'no_room';
   }
 
   /** Closes a window of the organization of a token. */
-  async close({ organization_id, token_id }: Manager, id: string): Promise<void> {
-    await closeWindow(this.deps.requests, organization_id, id, this.by(token_id));
+  async close({ organization_id, actor }: Manager, id: string): Promise<void> {
+    await closeWindow(this.deps.requests, organization_id, id, this.by(actor));
     await this.spread(organization_id);
   }
 
@@ -114,11 +115,11 @@ export class DebugWindows {
    * reading is committed first.
    */
   async readCopy(
-    { organization_id, token_id }: Manager,
+    { organization_id, actor }: Manager,
     request_id: string,
   ): Promise<DebugCopyRow | undefined> {
     const { requests, key } = this.deps;
-    const row = await readCopy(requests, organization_id, request_id, this.by(token_id));
+    const row = await readCopy(requests, organization_id, request_id, this.by(actor));
     if (!row) return undefined;
     const open = (sealed: Uint8Array, part: CopyPart) =>
       unsealBytes(key, sealed, contextOf(organization_id, request_id, part));
@@ -135,8 +136,8 @@ export class DebugWindows {
     await this.writing;
   }
 
-  private by(token_id: string): DebugActor {
-    return { event_id: this.newId('dbe'), token_id };
+  private by(actor: Actor): DebugActor {
+    return { event_id: this.newId('dbe'), actor };
   }
 
   private newId(prefix: string): string {

@@ -2,6 +2,7 @@ import type { Orm } from '../../../db/client.ts';
 import { findKeyByHash, findKeyById, type KeyRecord } from '../../../db/keys.ts';
 import { findTokenByHash, type TokenRecord } from '../../../db/organizations.ts';
 import { hashCredential } from '../../../db/secrets.ts';
+import type { TokenScope } from '../../access/actions.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { LruCache } from './lru-cache.ts';
 import { SharedLookups } from './shared-lookups.ts';
@@ -35,12 +36,19 @@ interface CachedKey {
   readonly emptied: number;
 }
 
-/** The holder of a management token. */
-export interface Manager {
-  /** The id of the management token. */
-  token_id: string;
-  organization_id: string;
-  role: string;
+/** A management or operator token that was valid when it was read. */
+export interface ValidToken {
+  readonly id: string;
+  /** The visible start of the token. */
+  readonly prefix: string;
+  readonly scopes: readonly TokenScope[];
+}
+
+/** A valid management token, and the organization that it belongs to. */
+export interface ManagementToken extends ValidToken {
+  readonly organization_id: string;
+  /** The rate-limit role of the organization. */
+  readonly role: string;
 }
 
 /**
@@ -126,24 +134,25 @@ export class KeyCache {
     return requireActive(record, this.now());
   }
 
-  /** Returns the holder of an `mt-` token. Throws WeirError `invalid_api_key`. */
-  async authenticateManager(secret: string | null): Promise<Manager> {
+  /** Returns a valid `mt-` token. Throws WeirError `invalid_api_key`. */
+  async authenticateManager(secret: string | null): Promise<ManagementToken> {
     const token = await this.findToken(secret, 'mt-');
     if (token?.kind !== 'management' || !token.organization_id) {
       throw new WeirError('invalid_api_key', 'The management token is not valid.', {
         hint: 'The management interface takes a token that begins with mt-.',
       });
     }
-    return { token_id: token.id, organization_id: token.organization_id, role: token.role ?? '' };
+    const { organization_id, role } = token;
+    return { ...validToken(token), organization_id, role: role ?? '' };
   }
 
   /**
-   * Resolves for a valid `op-` token, which permits operations on the whole installation. Throws
-   * WeirError `invalid_api_key`.
+   * Returns a valid `op-` token, which permits operations on the whole installation. Throws WeirError
+   * `invalid_api_key`.
    */
-  async authenticateOperator(secret: string | null): Promise<void> {
+  async authenticateOperator(secret: string | null): Promise<ValidToken> {
     const token = await this.findToken(secret, 'op-');
-    if (token?.kind === 'operator') return;
+    if (token?.kind === 'operator') return validToken(token);
     throw new WeirError('invalid_api_key', 'The operator token is not valid.', {
       hint: 'The operator interface takes a token that begins with op-.',
     });
@@ -211,6 +220,10 @@ export class KeyCache {
     }
     return record;
   }
+}
+
+function validToken({ id, prefix, scopes }: TokenRecord): ValidToken {
+  return { id, prefix, scopes: scopes as TokenScope[] };
 }
 
 function isCredential(secret: string, prefix: string): boolean {

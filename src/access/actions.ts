@@ -1,0 +1,80 @@
+/**
+ * Who may do what: one table of actions × roles and scopes. It drives the checks of the routes, the
+ * tests and docs/access.md.
+ */
+
+/** What a person may be in an organization, from the most rights to the fewest. */
+export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
+type Role = (typeof ROLES)[number];
+
+/** What a management token may be good for. `admin` includes the others. */
+export const SCOPES = ['read', 'keys', 'billing', 'admin'] as const;
+export type TokenScope = (typeof SCOPES)[number];
+
+interface Permission {
+  /** What the action is, for people. */
+  readonly says: string;
+  /** The roles that may do it. */
+  readonly roles: readonly Role[];
+  /** The scopes that are good for it, beside `admin`. */
+  readonly scopes: readonly Exclude<TokenScope, 'admin'>[];
+}
+
+const ALL: readonly Role[] = ROLES;
+const WORKERS: readonly Role[] = ['owner', 'admin', 'member'];
+const ADMINS: readonly Role[] = ['owner', 'admin'];
+
+/** The actions in an organization. */
+export const ACTIONS = {
+  'usage.read': { says: 'see calls and usage', roles: ALL, scopes: ['read', 'billing'] },
+  'billing.read': { says: 'see money', roles: ALL, scopes: ['read', 'billing'] },
+  'keys.read': { says: 'see API keys', roles: ALL, scopes: ['read', 'keys'] },
+  'keys.write': { says: 'create and change API keys', roles: WORKERS, scopes: ['keys'] },
+  'tasks.read': {
+    says: 'see tasks, batches and webhook deliveries',
+    roles: ALL,
+    scopes: ['read'],
+  },
+  'tasks.write': {
+    says: 'cancel tasks and batches, send webhooks again',
+    roles: WORKERS,
+    scopes: [],
+  },
+  'settings.read': { says: 'see the settings', roles: ALL, scopes: ['read'] },
+  'settings.write': { says: 'change the settings', roles: ADMINS, scopes: [] },
+  'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },
+  'debug.read': { says: 'read copies of prompts and answers', roles: ADMINS, scopes: [] },
+  'debug.write': { says: 'open and close debug windows', roles: ADMINS, scopes: [] },
+  'audit.read': { says: 'read the audit log', roles: ADMINS, scopes: ['read'] },
+} as const satisfies Record<string, Permission>;
+
+/** An action in an organization. */
+export type Action = keyof typeof ACTIONS;
+
+/** What an operator does with the whole installation. */
+export type OperatorAction = 'operator.read' | 'operator.write';
+
+/** What the caller of a management route may do: a token has scopes, a person has a role. */
+export type Rights =
+  | { readonly scopes: readonly TokenScope[]; readonly member_role?: undefined }
+  | { readonly member_role: Role; readonly scopes?: undefined };
+
+/** True if the rights are enough for an action. */
+export function may(rights: Rights, action: Action): boolean {
+  const { roles, scopes }: Permission = ACTIONS[action];
+  if (rights.member_role !== undefined) return roles.includes(rights.member_role);
+  return rights.scopes.some((scope) => scope === 'admin' || scopes.includes(scope));
+}
+
+/** True if an operator token with these scopes may do an action. */
+export function mayOperate(scopes: readonly TokenScope[], action: OperatorAction): boolean {
+  return scopes.includes('admin') || (action === 'operator.read' && scopes.includes('read'));
+}
+
+/** Returns what is missing for an action, for the error that refuses it. */
+export function neededFor(rights: Rights, action: Action): string {
+  const { roles, scopes }: Permission = ACTIONS[action];
+  return rights.member_role === undefined
+    ? `a token with the scope ${[...scopes, 'admin'].join(' or ')}`
+    : `the role ${roles.join(' or ')}`;
+}

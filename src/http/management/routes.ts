@@ -1,0 +1,104 @@
+import type { Sql } from '../../../db/client.ts';
+import type { InferenceRouteDeps } from '../inference-route.ts';
+import type { BatchRouteDeps } from '../messages/batches/route.ts';
+import { notServedHere } from '../not-served.ts';
+import type { PathMethods } from '../route.ts';
+import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { auditRoutes } from './audit-log.ts';
+import { getBalance } from './balance.ts';
+import { ManagedBatches } from './batches.ts';
+import { type DebugRouteDeps, DebugWindowRoutes } from './debug-windows.ts';
+import { WebhookDeliveries } from './deliveries.ts';
+import {
+  admitManager,
+  createApiKey,
+  listApiKeys,
+  type ManagementDeps,
+  updateApiKey,
+} from './keys.ts';
+import { getOrganization, updateOrganization } from './organization.ts';
+import { ManagedTasks } from './tasks.ts';
+import type { UsageDeps } from './usage/lines.ts';
+import { usageRoutes } from './usage/routes.ts';
+import { getWebhookSecret, rotateWebhookSecret, type WebhookRouteDeps } from './webhooks.ts';
+
+/** Dependencies of all management routes. */
+export interface ManagementRouteDeps extends ManagementDeps, UsageDeps, WebhookRouteDeps {
+  /** The debug windows. Missing if this process copies no calls. */
+  debug?: DebugRouteDeps['debug'];
+  /** Tasks and their files. Missing if this process serves no generation routes. */
+  generation?: GenerationRouteDeps['generation'];
+  /** Message batches. Missing if this process serves no batches. */
+  batches?: BatchRouteDeps['batches'];
+  /** The database of the lists of the management routes. Missing if this process serves no lists. */
+  lists?: () => Sql;
+}
+
+/** The routes of the management interface, and the operators' routes that show the same things. */
+export function managementRoutes(
+  app: ManagementRouteDeps & Pick<InferenceRouteDeps, 'repeats'>,
+): PathMethods[] {
+  return [
+    ...listRoutes(app),
+    ...debugRoutes(app),
+    ...auditLogs(app),
+    ['/v1/management/balance', { GET: getBalance(app) }],
+    ['/v1/management/organization', { GET: getOrganization(app), PATCH: updateOrganization(app) }],
+    ['/v1/management/api-keys', { GET: listApiKeys(app), POST: createApiKey(app) }],
+    ['/v1/management/api-keys/:keyId', { PATCH: updateApiKey(app) }],
+    ...usageRoutes(app),
+    ['/v1/management/webhook-secret', { GET: getWebhookSecret(app) }],
+    ['/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(app) }],
+  ];
+}
+
+/** The routes that list and change tasks, batches and webhooks of an organization. */
+function listRoutes(app: ManagementRouteDeps): PathMethods[] {
+  const lists = app.lists ?? notServedHere;
+  const tasks = new ManagedTasks({ ...app, lists, generation: app.generation ?? notServedHere });
+  const batches = new ManagedBatches({ ...app, lists, batches: app.batches ?? notServedHere });
+  const deliveries = new WebhookDeliveries(app);
+  return [
+    ['/v1/management/tasks', { GET: tasks.list }],
+    ['/v1/management/tasks/:id', { GET: tasks.get }],
+    ['/v1/management/tasks/:id/cancel', { POST: tasks.cancel }],
+    ['/v1/management/batches', { GET: batches.list }],
+    ['/v1/management/batches/:id', { GET: batches.get }],
+    ['/v1/management/batches/:id/cancel', { POST: batches.cancel }],
+    ['/v1/management/webhook-deliveries', { GET: deliveries.list }],
+    ['/v1/management/webhook-deliveries/:id/redeliver', { POST: deliveries.redeliver }],
+  ];
+}
+
+/** The routes that copy calls for a while, and show the copies. */
+function debugRoutes(app: ManagementRouteDeps): PathMethods[] {
+  const debug = new DebugWindowRoutes(app);
+  return [
+    ['/v1/management/debug-windows', { GET: debug.list, POST: debug.open }],
+    ['/v1/management/debug-windows/:id', { GET: debug.get }],
+    ['/v1/management/debug-windows/:id/close', { POST: debug.close }],
+    ['/v1/management/debug-events', { GET: debug.listEvents }],
+    ['/v1/management/requests/:id/debug', { GET: debug.readCopy }],
+  ];
+}
+
+/** The logs of every change: that of the caller's organization, and that of the installation. */
+function auditLogs(app: ManagementRouteDeps): PathMethods[] {
+  const own = auditRoutes({
+    sql: () => app.sql,
+    admit: async (context) => (await admitManager(app, context)).organization_id,
+  });
+  const all = auditRoutes({
+    sql: () => app.sql,
+    admit: async (context) => {
+      await app.authentication.requireOperator(context);
+      return null;
+    },
+  });
+  const under = (path: string, routes: typeof own): PathMethods[] => [
+    [path, { GET: routes.list }],
+    [`${path}/export`, { GET: routes.export }],
+    [`${path}/check`, { GET: routes.check }],
+  ];
+  return [...under('/v1/management/audit-log', own), ...under('/v1/operator/audit-log', all)];
+}

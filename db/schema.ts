@@ -87,6 +87,10 @@ export const apiKey = pgTable(
     /** SHA-256 of the full key, hex. Keys are random 256-bit secrets, so no slow hash is needed. */
     key_hash: text('key_hash').notNull(),
     key_prefix: text('key_prefix').notNull(),
+    /** The hash before the last rotation; null if the key was never rotated. */
+    previous_key_hash: text('previous_key_hash'),
+    /** Until then the previous secret is valid too. */
+    previous_until: instant('previous_until'),
     status: text('status', { enum: ['active', 'inactive', 'suspended', 'revoked'] })
       .notNull()
       .default('active'),
@@ -102,6 +106,10 @@ export const apiKey = pgTable(
     used_nano_usd: int8('used_nano_usd').notNull().default(0),
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     models: text('models').array().notNull().default(sql`'{}'`),
+    /** The words by which the organization groups its keys. */
+    tags: text('tags').array().notNull().default(sql`'{}'`),
+    /** The id that the organization's own software has for the key. */
+    external_id: text('external_id'),
     /**
      * The key's own limit of requests per minute. The limit of the role applies too. null = only
      * the limit of the role.
@@ -112,11 +120,25 @@ export const apiKey = pgTable(
     /** `response_format` of image calls that send none; null = `url`. */
     image_response_format: text('image_response_format').$type<'url' | 'b64_json'>(),
     expires_at: instant('expires_at'),
+    /** A deleted key is revoked and in no list. Its row stays, because charges refer to it. */
+    deleted_at: instant('deleted_at'),
     created_at: createdAt(),
   },
   (table) => [
     uniqueIndex('api_key_by_hash').on(table.key_hash),
+    uniqueIndex('api_key_by_previous_hash').on(table.previous_key_hash),
+    check(
+      'previous_secret_has_an_end',
+      sql`(${table.previous_key_hash} is null) = (${table.previous_until} is null)`,
+    ),
     index('api_key_by_organization').on(table.organization_id, table.created_at),
+    uniqueIndex('api_key_by_external_id')
+      .on(table.organization_id, table.external_id)
+      .where(sql`deleted_at is null`),
+    check(
+      'deleted_key_is_revoked',
+      sql`${table.deleted_at} is null or ${table.status} = 'revoked'`,
+    ),
     check('api_key_used_never_negative', sql`${table.used_nano_usd} >= 0`),
     check('api_key_timeout_in_bounds', sql`${table.timeout_ms} between 1000 and 3600000`),
     check(

@@ -74,3 +74,33 @@ export const keptAnswer = pgTable(
     ),
   ],
 );
+
+/**
+ * The answer of one change with an `Idempotency-Key`, e.g. of the creation of a key. The row is written in
+ * the transaction of the change. So there is no change without its row, and two equal requests wait for
+ * each other.
+ */
+export const keptChange = pgTable(
+  'kept_change',
+  {
+    /** The organization that was changed; '' = the installation. */
+    organization_id: text('organization_id').notNull(),
+    /** The token or the person that sent the request. Nobody else gets the answer. */
+    actor_id: text('actor_id').notNull(),
+    /** Method and path of the route. */
+    route: text('route').notNull(),
+    /** SHA-256 of the header's value, hex. */
+    repeat_hash: text('repeat_hash').notNull(),
+    /** SHA-256 of path and body, hex. The same key with another request is refused. */
+    request_hash: text('request_hash').notNull(),
+    /** The answer, encrypted, because it may have a secret. Empty until the change is made. */
+    answer: bytes('answer').notNull(),
+    expires_at: instant('expires_at').notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.organization_id, table.actor_id, table.route, table.repeat_hash],
+    }),
+    index('kept_change_by_expiry').on(table.expires_at),
+  ],
+);

@@ -6,6 +6,7 @@ import { deleteOldWindows } from '../../db/debug/windows.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
 import { deleteExpiredCalls, dropUnwantedBodies } from '../../db/repeats/kept-answers.ts';
+import { deleteExpiredChanges } from '../../db/repeats/kept-changes.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
 import { type ClosedMonth, closeMonth } from '../../db/retention/close.ts';
 import { addMonths } from '../../db/retention/months.ts';
@@ -74,6 +75,7 @@ export class Housekeeping {
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteExpiredCalls(sql);
+    await deleteExpiredChanges(sql);
     await dropUnwantedBodies(sql);
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);

@@ -7,7 +7,12 @@ const KEY_BYTES = 32;
 const FILE = 'secret.key';
 
 /** The purposes of the installation's key. Each purpose has its own derived key. */
-export type KeyUse = 'file-urls' | 'webhook-secrets' | 'kept-answers' | 'debug-copies';
+export type KeyUse =
+  | 'file-urls'
+  | 'webhook-secrets'
+  | 'kept-answers'
+  | 'kept-changes'
+  | 'debug-copies';
 
 /**
  * Returns the installation's key. The key is `WEIR_SECRET_KEY`, or a file in the data folder (mode

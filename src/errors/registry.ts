@@ -69,6 +69,8 @@ export const ERRORS = {
   /** The first call with the idempotency key was charged, but its answer was not kept. */
   idempotent_answer_not_kept: entry(410, 'invalid_request_error', 'invalid_request_error'),
   method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
+  /** Another object has the value, e.g. an external id. */
+  already_exists: entry(409, 'invalid_request_error', 'invalid_request_error'),
   /** The object is no longer what the client read (`If-Match`; RFC 9110, 13.1.1). */
   precondition_failed: entry(412, 'invalid_request_error', 'invalid_request_error'),
   payload_too_large: entry(413, 'invalid_request_error', 'request_too_large'),

@@ -44,6 +44,16 @@ export async function readJsonObject(
   return inTurn(() => parseObject(text));
 }
 
+/** Reads a JSON object like `readJsonObject`. A request without a body has an empty object. */
+export function readOptionalObject(
+  request: Request,
+  counted: BytesInFlight,
+  max_bytes: number,
+): Promise<JsonBody> {
+  if (request.body === null) return Promise.resolve({ text: '', value: {} });
+  return readJsonObject(request, counted, max_bytes);
+}
+
 /** Parses a body as a JSON object. Throws WeirError like `readJsonObject`. */
 function parseObject(text: string): JsonBody {
   checkJsonShape(text);

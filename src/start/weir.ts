@@ -108,6 +108,7 @@ export async function startWeir(
       ],
       orm: databases.requests.orm,
       sql: databases.requests.sql,
+      answers_key: key.for('kept-changes'),
       bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),
       catalogue: () => live.now.catalogue,

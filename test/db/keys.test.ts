@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bootstrap } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
+import { findKeyByHash, findKeyById, findRestrictedKeys } from '../../db/keys.ts';
 import {
-  findKeyByHash,
-  findKeyById,
   findManagedKey,
-  findRestrictedKeys,
   insertKey,
+  type KeyChanges,
   listKeys,
+  lockManagedKey,
   type NewKey,
+  replaceKeySecret,
   updateKey,
-} from '../../db/keys.ts';
+} from '../../db/managed-keys.ts';
 import { findTokenByHash, readBalance } from '../../db/organizations.ts';
 import { hashCredential, newId } from '../../db/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -33,16 +34,18 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
 
   async function addKey(more: Partial<NewKey> = {}): Promise<string> {
     const id = newId('key');
-    const key = { id, organization_id, name: 'n', key_hash: id, key_prefix: 'sk-…' };
-    await insertKey(pool.orm, {
-      ...key,
-      limit_nano_usd: null,
-      models: [],
-      expires_at: null,
-      ...more,
-    });
+    await pool.sql.begin((tx) =>
+      insertKey(tx, {
+        ...{ id, organization_id, name: 'n', key_hash: id, key_prefix: 'sk-…' },
+        ...{ limit_nano_usd: null, models: [], tags: [], external_id: null, timeout_ms: null },
+        ...{ image_response_format: null, expires_at: null },
+        ...more,
+      }),
+    );
     return id;
   }
+  const update = (id: string, changes: KeyChanges, owner = organization_id) =>
+    pool.sql.begin((tx) => updateKey(tx, owner, id, changes));
 
   test('find a key by its hash and by its id, with the role of its organization', async () => {
     const expires_at = new Date('2031-01-01T00:00:00.123Z');
@@ -58,19 +61,43 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       timeout_ms: null,
       image_response_format: null,
       role: 'standard',
+      is_previous_secret: false,
     });
     expect(await findKeyById(pool.orm, id)).toEqual(record as NonNullable<typeof record>);
     expect(await findKeyByHash(pool.orm, 'unknown')).toBeUndefined();
     expect(await findTokenByHash(pool.orm, 'unknown')).toBeUndefined();
   });
 
+  test('find a key by its previous secret, which has its own end', async () => {
+    const expires_at = new Date(Date.now() + 1_000_000);
+    const id = await addKey({ expires_at });
+    const rotate = (key_hash: string, grace_s: number) =>
+      pool.sql.begin((tx) =>
+        replaceKeySecret(tx, organization_id, id, { key_hash, key_prefix: 'sk-…', grace_s }),
+      );
+    await rotate(`${id}-2`, 500);
+    const until = (await findManagedKey(pool.sql, organization_id, id))?.previous_until as Date;
+    expect(Math.abs(Number(until) - Date.now() - 500_000)).toBeLessThan(60_000);
+    expect(await findKeyByHash(pool.orm, id)).toMatchObject({
+      ...{ id, is_previous_secret: true, expires_at: until },
+    });
+    const current = { id, is_previous_secret: false, expires_at };
+    expect(await findKeyByHash(pool.orm, `${id}-2`)).toMatchObject(current);
+    expect(await findKeyById(pool.orm, id)).toMatchObject(current);
+    await rotate(`${id}-3`, 5_000);
+    // A secret does not outlive its key.
+    expect(await findKeyByHash(pool.orm, `${id}-2`)).toMatchObject({ expires_at });
+    expect(await findKeyByHash(pool.orm, id)).toBeUndefined();
+  });
+
   test('show a key to its own organization only', async () => {
     const id = await addKey();
-    expect((await findManagedKey(pool.orm, organization_id, id))?.id).toBe(id);
-    expect(await findManagedKey(pool.orm, 'org_other', id)).toBeUndefined();
-    expect(await listKeys(pool.orm, 'org_other')).toEqual([]);
-    expect(await updateKey(pool.orm, 'org_other', id, { name: 'theirs' })).toBe(false);
-    expect((await findManagedKey(pool.orm, organization_id, id))?.name).toBe('n');
+    expect((await findManagedKey(pool.sql, organization_id, id))?.id).toBe(id);
+    expect(await findManagedKey(pool.sql, 'org_other', id)).toBeUndefined();
+    expect(await pool.sql.begin((tx) => lockManagedKey(tx, 'org_other', id))).toBeUndefined();
+    expect(await listKeys(pool.sql, 'org_other', {})).toEqual([]);
+    await update(id, { name: 'theirs' }, 'org_other');
+    expect((await findManagedKey(pool.sql, organization_id, id))?.name).toBe('n');
   });
 
   test('keep the enforced ceiling at the used and held money until it is returned', async () => {
@@ -78,7 +105,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     await database.sql`update api_key set used_nano_usd = 20, held_nano_usd = 30 where id = ${id}`;
     const ceilings = [];
     for (const limit_nano_usd of [40, 50, 60, null, 0]) {
-      await updateKey(pool.orm, organization_id, id, { limit_nano_usd });
+      await update(id, { limit_nano_usd });
       const [row] = await database.sql`select ceiling_nano_usd from api_key where id = ${id}`;
       ceilings.push(row?.['ceiling_nano_usd']);
     }
@@ -91,9 +118,9 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     const suspended = await addKey();
     const lowered = await addKey({ limit_nano_usd: 100 });
     await database.sql`update api_key set held_nano_usd = 30 where id = any(${[fine, lowered]})`;
-    await updateKey(pool.orm, organization_id, suspended, { status: 'suspended' });
-    await updateKey(pool.orm, organization_id, fine, { limit_nano_usd: 30 });
-    await updateKey(pool.orm, organization_id, lowered, { limit_nano_usd: 29 });
+    await update(suspended, { status: 'suspended' });
+    await update(fine, { limit_nano_usd: 30 });
+    await update(lowered, { limit_nano_usd: 29 });
     const ids = [fine, unlimited, suspended, lowered, 'key_unknown'];
     const found = await findRestrictedKeys(pool.orm, ids);
     expect(new Map(found.map(({ id, status }) => [id, status]))).toEqual(
@@ -103,16 +130,6 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       ]),
     );
     expect(await findRestrictedKeys(pool.orm, [])).toEqual([]);
-  });
-
-  test('never end a revocation', async () => {
-    const id = await addKey();
-    const update = (status: 'active' | 'revoked') =>
-      updateKey(pool.orm, organization_id, id, { status });
-    expect(await update('revoked')).toBe(true);
-    expect(await update('active')).toBe(false);
-    expect(await update('revoked')).toBe(true);
-    expect((await findKeyById(pool.orm, id))?.status).toBe('revoked');
   });
 
   test('read the balance', async () => {

@@ -24,6 +24,8 @@ describe('POST /v1/management/api-keys', () => {
       limit_amount: null,
       used_amount: 0,
       models: [],
+      tags: [],
+      external_id: null,
       default_timeout_ms: null,
       default_image_response_format: null,
       expires_at: null,

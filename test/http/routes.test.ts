@@ -95,7 +95,7 @@ describe('a known path with another method', () => {
     ['DELETE', '/v1/models', 'GET'],
     ['DELETE', '/v1/models/gpt-4o', 'GET, POST'],
     ['PUT', '/v1/management/api-keys', 'GET, POST'],
-    ['GET', '/v1/management/api-keys/key_1', 'PATCH'],
+    ['PUT', '/v1/management/api-keys/key_1', 'GET, PATCH, DELETE'],
     ['POST', '/healthz', 'GET'],
   ])('405: %s %s allows %s', async (method, path, allow) => {
     const response = await app.fetch(path, { method });

@@ -67,7 +67,12 @@ export interface TestApp {
   /** Sends a request with the API key. A header `authorization` in `init` replaces it. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with the management token. */
-  manage(method: string, path: string, body?: unknown): Promise<Response>;
+  manage(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
   /** POSTs JSON with the API key. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
@@ -99,6 +104,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const app = createApp({
     orm: pool.orm,
     sql: pool.sql,
+    answers_key: new Uint8Array(32),
     bodies,
     repeats: () => repeats,
     keys,
@@ -167,12 +173,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     reported: [],
     ready: true,
     fetch: (path, init) => send(credentials.api_key, path, init),
-    manage: (method, path, body) =>
+    manage: (method, path, body, headers) =>
       send(credentials.management_token, `/v1/management${path}`, {
         method,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
       }),
     post: (path, body, headers) =>
       send(credentials.api_key, path, {

@@ -14,11 +14,15 @@ export interface KeyRecord {
   limit_amount: number | null;
   used_amount: number;
   models: string[];
+  tags: string[];
+  external_id: string | null;
   default_timeout_ms: number | null;
   default_image_response_format: string | null;
   expires_at: string | null;
   last_used_at: string | null;
   created_at: string;
+  /** Only a deleted key has it. */
+  deleted_at?: string;
   /** The full key. Only the response to its creation has it. */
   key?: string;
 }
@@ -38,20 +42,32 @@ export async function record(response: Response): Promise<KeyRecord> {
 export class ManagedKeys {
   constructor(private readonly app: () => TestApp) {}
 
-  create(body: unknown = {}): Promise<Response> {
-    return this.app().manage('POST', '/api-keys', body);
+  create(body: unknown = {}, headers?: Record<string, string>): Promise<Response> {
+    return this.app().manage('POST', '/api-keys', body, headers);
   }
 
-  patch(id: string, body: unknown): Promise<Response> {
-    return this.app().manage('PATCH', `/api-keys/${id}`, body);
+  get(id: string): Promise<Response> {
+    return this.app().manage('GET', `/api-keys/${id}`);
+  }
+
+  patch(id: string, body: unknown, headers?: Record<string, string>): Promise<Response> {
+    return this.app().manage('PATCH', `/api-keys/${id}`, body, headers);
+  }
+
+  remove(id: string, headers?: Record<string, string>): Promise<Response> {
+    return this.app().manage('DELETE', `/api-keys/${id}`, undefined, headers);
+  }
+
+  rotate(id: string, body?: unknown, headers?: Record<string, string>): Promise<Response> {
+    return this.app().manage('POST', `/api-keys/${id}/rotate`, body, headers);
   }
 
   async add(body: unknown = {}): Promise<KeyRecord> {
     return record(await this.create(body));
   }
 
-  async list(): Promise<KeyList> {
-    return (await (await this.app().manage('GET', '/api-keys')).json()) as KeyList;
+  async list(query = ''): Promise<KeyList> {
+    return (await (await this.app().manage('GET', `/api-keys${query}`)).json()) as KeyList;
   }
 
   async find(id: string): Promise<KeyRecord | undefined> {

@@ -8,7 +8,7 @@ const MAX_QUOTED_CHARS = 100;
  * Returns the index of the first name that is neither a model or alias of the catalogue nor in
  * `allowed`. Returns undefined if there is none.
  */
-export function findUnknownModel(
+function findUnknownModel(
   catalogue: Catalogue,
   models: readonly string[] = [],
   allowed: readonly string[] = [],

@@ -1,31 +1,47 @@
-import type { Orm, Sql } from '../../../db/client.ts';
+import { appendAudit } from '../../../db/audit/log.ts';
+import type { Orm, Sql, TransactionSql } from '../../../db/client.ts';
 import {
+  deleteKey,
+  EXTERNAL_ID_INDEX,
   findManagedKey,
   insertKey,
   type KeyChanges,
   listKeys,
+  lockManagedKey,
   MAX_KEYS_PER_ORGANIZATION,
   type ManagedKey,
+  replaceKeySecret,
   updateKey,
-} from '../../../db/keys.ts';
+} from '../../../db/managed-keys.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
+import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { Manager } from '../../access/manager.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyCache } from '../../inference/keys/key-cache.ts';
-import { usd } from '../../json/usd.ts';
+import { changedMembers } from '../../json/changed-members.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
+import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject, readOptionalObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import { requireMatch, withEtag } from '../etag.ts';
 import type { RateLimit } from '../rate-limit.ts';
-import { findUnknownModel, refuseUnknownModel } from './key-models.ts';
-import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.ts';
+import { type ChangeDeps, changeOnce } from './change-once.ts';
+import { refuseUnknownModel } from './key-models.ts';
+import { auditedKey, keyRecord, keySettings } from './key-record.ts';
+import { readQuery } from './list-query.ts';
+import {
+  CreateKeySchema,
+  ListKeysSchema,
+  normalizeKeyFields,
+  RotateSchema,
+  UpdateKeySchema,
+} from './schema.ts';
 
 /** Dependencies of the management routes. */
-export interface ManagementDeps {
+export interface ManagementDeps extends ChangeDeps {
   orm: Orm;
-  /** The database of `orm`, for changes that are written to the audit log in one transaction. */
+  /** The database of `orm`. */
   sql: Sql;
   keys: KeyCache;
   authentication: Authentication;
@@ -40,8 +56,10 @@ export interface ManagementDeps {
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
 }
 
+const validateList = validator(ListKeysSchema);
 const validateCreate = validator(CreateKeySchema);
 const validateUpdate = validator(UpdateKeySchema);
+const validateRotate = validator(RotateSchema);
 
 /**
  * Authenticates a management request and counts it against the rate limit of management requests.
@@ -56,38 +74,47 @@ export async function admitManager(
   return manager;
 }
 
-/** Returns the record of an API key that clients see, as the spec defines it. */
-function keyRecord(key: ManagedKey): object {
-  return {
-    id: key.id,
-    name: key.name,
-    key_prefix: key.key_prefix,
-    status: key.status,
-    limit_amount: key.limit_nano_usd === null ? null : usd(key.limit_nano_usd),
-    used_amount: usd(key.used_nano_usd),
-    models: key.models,
-    default_timeout_ms: key.timeout_ms,
-    default_image_response_format: key.image_response_format,
-    expires_at: key.expires_at?.toISOString() ?? null,
-    last_used_at: key.last_used_at ? new Date(key.last_used_at).toISOString() : null,
-    created_at: key.created_at.toISOString(),
-  };
-}
+/** The settings of a key whose creator sends none. */
+const DEFAULTS = {
+  name: 'Default Key',
+  limit_nano_usd: null,
+  models: [],
+  tags: [],
+  external_id: null,
+  timeout_ms: null,
+  image_response_format: null,
+  expires_at: null,
+};
 
-/** `GET /v1/management/api-keys` */
+/** The response with a key, and with the entity tag of its settings. */
+const keyAnswer = (key: ManagedKey, more: object = {}) =>
+  withEtag(json({ ...keyRecord(key), ...more }), keySettings(key));
+
+/** `GET /v1/management/api-keys`. Deleted keys are left out. */
 export function listApiKeys(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const keys = await listKeys(deps.orm, organization_id);
+    const filter = readQuery(context.request, validateList);
+    const keys = await listKeys(deps.sql, organization_id, filter);
     return json({ object: 'list', data: keys.map(keyRecord) });
+  };
+}
+
+/** `GET /v1/management/api-keys/{keyId}`. A deleted key is found too. */
+export function getApiKey(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await admitManager(deps, context);
+    const key = await findManagedKey(deps.sql, organization_id, keyIdOf(context));
+    if (!key) throw keyNotFound();
+    return keyAnswer(key);
   };
 }
 
 /** `POST /v1/management/api-keys`. Only this response has the full key. */
 export function createApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
-    const { organization_id } = await admitManager(deps, context);
-    const { value } = await readJsonObject(
+    const { organization_id, actor } = await admitManager(deps, context);
+    const { value, text } = await readJsonObject(
       context.request,
       context.bytes.of(organization_id),
       MAX_MANAGEMENT_BODY_BYTES,
@@ -95,104 +122,171 @@ export function createApiKey(deps: ManagementDeps): Handler {
     const body = validateCreate(value);
     const fields = normalizeKeyFields(body);
     refuseUnknownModel(deps.catalogue(), body.models);
-    const secret = newCredential('sk');
-    const id = newId('key');
-    const inserted = await insertKey(deps.orm, {
-      id,
-      organization_id,
-      key_hash: hashCredential(secret),
-      key_prefix: shownPrefix(secret),
-      name: 'Default Key',
-      limit_nano_usd: null,
-      models: [],
-      expires_at: null,
-      ...fields,
+    const request = { organization_id, actor_id: actor.id, route: 'POST api-keys', body: text };
+    const created = changeOnce(deps, context, request, async (tx) => {
+      const secret = newCredential('sk');
+      const key = await insertKey(tx, {
+        ...{ id: newId('key'), organization_id },
+        ...{ key_hash: hashCredential(secret), key_prefix: shownPrefix(secret) },
+        ...{ ...DEFAULTS, ...fields },
+      });
+      if (!key) throw tooManyKeys();
+      await appendAudit(tx, {
+        ...{ organization_id, actor, action: 'api_key.create', subject_id: key.id },
+        ...{ before: null, after: auditedKey(key) },
+      });
+      return keyAnswer(key, { key: secret });
     });
-    if (!inserted) {
-      const message = `An organization can have at most ${MAX_KEYS_PER_ORGANIZATION} API keys.`;
-      throw new WeirError('invalid_request', message);
-    }
-    const created = await findManagedKey(deps.orm, organization_id, id);
-    if (!created) throw new Error(`key ${id} vanished after its creation`);
-    return json({ ...keyRecord(created), key: secret });
+    return created.catch(rethrowTaken);
   };
 }
 
 /** `PATCH /v1/management/api-keys/{keyId}` */
 export function updateApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
-    const { organization_id } = await admitManager(deps, context);
-    const { value } = await readJsonObject(
+    const manager = await admitManager(deps, context);
+    const { value, text } = await readJsonObject(
       context.request,
-      context.bytes.of(organization_id),
+      context.bytes.of(manager.organization_id),
       MAX_MANAGEMENT_BODY_BYTES,
     );
     const body = validateUpdate(value);
     if (Object.keys(body).length === 0) {
       throw new WeirError('invalid_request', 'At least one field is required.', { param: 'body' });
     }
-    const changes = {
+    const changes: KeyChanges = {
       ...normalizeKeyFields(body),
-      ...(body.status === undefined ? {} : { status: body.status as ManagedKey['status'] }),
+      ...(body.status === undefined ? {} : { status: body.status }),
     };
-    const id = context.params['keyId'] ?? '';
-    // No id contains NUL, and PostgreSQL refuses a text with NUL.
-    if (id.includes('\u0000')) throw keyNotFound();
-    await refuseNewUnknownModel(deps, organization_id, id, body.models);
-    const hasChanges = Object.keys(changes).length > 0;
-    const changed = hasChanges ? await changeKey(deps, organization_id, id, changes) : true;
-    const key = await findManagedKey(deps.orm, organization_id, id);
-    if (!key) throw keyNotFound();
-    if (!changed) {
-      throw new WeirError('invalid_request', 'A revoked key stays revoked.', {
-        param: 'status',
-        hint: 'Create a new key.',
-      });
-    }
-    if (hasChanges) deps.onKeyChanged?.(key.id, key.status);
-    return json(keyRecord(key));
+    return changeKey(deps, context, manager, 'api_key.update', text, async (tx, before) => {
+      // A model that the catalogue lacks may stay in the list of a key that has it.
+      refuseUnknownModel(deps.catalogue(), body.models, before.models);
+      refuseRevival(before, changes.status ?? before.status);
+      if (Object.keys(changes).length === 0) return undefined;
+      await updateKey(tx, manager.organization_id, before.id, changes);
+      return keyAnswer;
+    });
   };
 }
 
 /**
- * Throws WeirError if `models` has a name that is neither in the catalogue nor in the key's present
- * list. So a client can send the present list again, even if the catalogue no longer has one of its
- * models.
+ * `POST /v1/management/api-keys/{keyId}/rotate`. Replaces the secret of a key, which keeps its limit and
+ * its usage. Only this response has the new secret.
  */
-async function refuseNewUnknownModel(
-  deps: ManagementDeps,
-  organization_id: string,
-  id: string,
-  models: readonly string[] | undefined,
-): Promise<void> {
-  const catalogue = deps.catalogue();
-  // Almost every list has only known names, so the key is rarely read.
-  if (findUnknownModel(catalogue, models) === undefined) return;
-  const key = await findManagedKey(deps.orm, organization_id, id);
-  if (!key) throw keyNotFound();
-  refuseUnknownModel(catalogue, models, key.models);
+export function rotateApiKey(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const manager = await admitManager(deps, context);
+    const { organization_id } = manager;
+    const { value, text } = await readOptionalObject(
+      context.request,
+      context.bytes.of(organization_id),
+      MAX_MANAGEMENT_BODY_BYTES,
+    );
+    const { grace_s = 0 } = validateRotate(value);
+    return changeKey(deps, context, manager, 'api_key.rotate', text, async (tx, before) => {
+      refuseRevival(before, 'active');
+      const secret = newCredential('sk');
+      const hashes = { key_hash: hashCredential(secret), key_prefix: shownPrefix(secret) };
+      await replaceKeySecret(tx, organization_id, before.id, { ...hashes, grace_s });
+      return (after) => keyAnswer(after, { key: secret });
+    });
+  };
 }
 
 /**
- * Changes the key and notifies all replicas. Returns false if there is no such key, or if a revoked
- * key would become usable again.
+ * `DELETE /v1/management/api-keys/{keyId}`. The key is revoked and leaves the list. Its usage and its
+ * bills stay readable. A repeat gets the same answer.
+ */
+export function deleteApiKey(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const manager = await admitManager(deps, context);
+    const { organization_id } = manager;
+    const answer = (id: string) => json({ object: 'api_key.deleted', id, deleted: true });
+    const earlier = await findManagedKey(deps.sql, organization_id, keyIdOf(context));
+    if (earlier?.deleted_at) return answer(earlier.id);
+    return changeKey(deps, context, manager, 'api_key.delete', '', async (tx, before) => {
+      await deleteKey(tx, organization_id, before.id);
+      return ({ id }) => answer(id);
+    });
+  };
+}
+
+/**
+ * Changes a key while no other request changes it, and adds a line to the audit log. `change` returns a function that makes the answer
+ * from the changed key, or undefined if it changed nothing. Notifies all replicas of a change. Throws
+ * WeirError if there is no such key, or if its settings are not those of `If-Match`, and the errors of
+ * `change`.
  */
 async function changeKey(
   deps: ManagementDeps,
-  organization_id: string,
-  id: string,
-  changes: KeyChanges,
-): Promise<boolean> {
-  let may_have_changed = true;
+  context: RequestContext,
+  { organization_id, actor }: Manager,
+  action: string,
+  body: string,
+  change: (
+    tx: TransactionSql,
+    before: ManagedKey,
+  ) => Promise<((after: ManagedKey) => Response) | undefined>,
+): Promise<Response> {
+  const id = keyIdOf(context);
+  const request = { organization_id, actor_id: actor.id, route: action, body };
+  let changed: ManagedKey | undefined;
   try {
-    may_have_changed = await updateKey(deps.orm, organization_id, id, changes);
-    return may_have_changed;
+    const answer = await changeOnce(deps, context, request, async (tx) => {
+      const before = await lockManagedKey(tx, organization_id, id);
+      if (!before || before.deleted_at) throw keyNotFound();
+      requireMatch(context.request, keySettings(before));
+      const answerWith = await change(tx, before);
+      if (!answerWith) return keyAnswer(before);
+      changed = await findManagedKey(tx, organization_id, id);
+      if (!changed) throw new Error(`key ${id} vanished while it was locked`);
+      const members = changedMembers(auditedKey(before), auditedKey(changed));
+      const line = { organization_id, actor, action, subject_id: id };
+      if (members) await appendAudit(tx, { ...line, ...members });
+      return answerWith(changed);
+    });
+    if (changed) deps.onKeyChanged?.(id, changed.status);
+    return answer;
+  } catch (error) {
+    return rethrowTaken(error);
   } finally {
-    if (may_have_changed) {
+    if (changed) {
       deps.keys.invalidate(id);
       deps.announceKey(id);
     }
   }
+}
+
+/** Throws WeirError if a revoked key would become usable again. */
+function refuseRevival({ status }: ManagedKey, next: ManagedKey['status']): void {
+  if (status !== 'revoked' || next === status) return;
+  throw new WeirError('invalid_request', 'A revoked key stays revoked.', {
+    param: 'status',
+    hint: 'Create a new key.',
+  });
+}
+
+/** Throws the error of a transaction. If another key has the external id, throws WeirError. */
+function rethrowTaken(error: unknown): never {
+  if (!isUniqueViolation(error, EXTERNAL_ID_INDEX)) throw error;
+  const message = 'Another API key of the organization has this external_id.';
+  throw new WeirError('already_exists', message, {
+    param: 'external_id',
+    hint: 'GET /v1/management/api-keys?external_id=… returns that key.',
+  });
+}
+
+/** Returns the id in the path. Throws WeirError if no key can have it. */
+function keyIdOf({ params }: RequestContext): string {
+  const id = params['keyId'] ?? '';
+  // No id contains NUL, and PostgreSQL refuses a text with NUL.
+  if (id.includes('\u0000')) throw keyNotFound();
+  return id;
+}
+
+function tooManyKeys(): WeirError {
+  const message = `An organization can have at most ${MAX_KEYS_PER_ORGANIZATION} API keys.`;
+  return new WeirError('invalid_request', message, { hint: 'Delete a key that is not used.' });
 }
 
 /** Returns the same error for another organization's key and for a missing key (P6). */

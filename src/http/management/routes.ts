@@ -12,8 +12,11 @@ import { WebhookDeliveries } from './deliveries.ts';
 import {
   admitManager,
   createApiKey,
+  deleteApiKey,
+  getApiKey,
   listApiKeys,
   type ManagementDeps,
+  rotateApiKey,
   updateApiKey,
 } from './keys.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
@@ -45,7 +48,11 @@ export function managementRoutes(
     ['/v1/management/balance', { GET: getBalance(app) }],
     ['/v1/management/organization', { GET: getOrganization(app), PATCH: updateOrganization(app) }],
     ['/v1/management/api-keys', { GET: listApiKeys(app), POST: createApiKey(app) }],
-    ['/v1/management/api-keys/:keyId', { PATCH: updateApiKey(app) }],
+    [
+      '/v1/management/api-keys/:keyId',
+      { GET: getApiKey(app), PATCH: updateApiKey(app), DELETE: deleteApiKey(app) },
+    ],
+    ['/v1/management/api-keys/:keyId/rotate', { POST: rotateApiKey(app) }],
     ...usageRoutes(app),
     ['/v1/management/webhook-secret', { GET: getWebhookSecret(app) }],
     ['/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(app) }],

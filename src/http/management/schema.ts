@@ -1,11 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { WeirError } from '../../errors/weir-error.ts';
 import { MAX_CLIENT_TIMEOUT_MS, MIN_CLIENT_TIMEOUT_MS } from '../../inference/client-deadline.ts';
+import { choiceParameter } from './list-query.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
 const NANO_PER_USD = 1_000_000_000;
 const MAX_STORED_CAP_USD = 100_000;
 const MAX_NAME_CHARS = 50;
+const MAX_TAGS = 20;
+const MAX_TAG_CHARS = 64;
+const MAX_EXTERNAL_ID_CHARS = 200;
 /** PostgreSQL's text type stores every character except NUL. */
 const NO_NUL = '^[^\\u0000]*$';
 const fields = {
@@ -28,6 +32,26 @@ const fields = {
         errorMessage: 'must be a model id',
       }),
       { maxItems: 1_000, errorMessage: 'must be an array of at most 1000 model ids' },
+    ),
+  ),
+  tags: Type.Optional(
+    Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_TAG_CHARS,
+        pattern: NO_NUL,
+        errorMessage: `must be a text of 1 to ${MAX_TAG_CHARS} characters`,
+      }),
+      { maxItems: MAX_TAGS, errorMessage: `must be an array of at most ${MAX_TAGS} tags` },
+    ),
+  ),
+  external_id: Type.Optional(
+    Type.Union(
+      [
+        Type.String({ minLength: 1, maxLength: MAX_EXTERNAL_ID_CHARS, pattern: NO_NUL }),
+        Type.Null(),
+      ],
+      { errorMessage: `must be null or a text of 1 to ${MAX_EXTERNAL_ID_CHARS} characters` },
     ),
   ),
   default_timeout_ms: Type.Optional(
@@ -56,15 +80,33 @@ const fields = {
 /** `POST /v1/management/api-keys` (spec: Management interface). */
 export const CreateKeySchema = Type.Object(fields, { additionalProperties: false });
 
+const status = choiceParameter(['active', 'inactive', 'suspended', 'revoked']);
+
 /** `PATCH /v1/management/api-keys/{keyId}`. */
-export const UpdateKeySchema = Type.Object(
+export const UpdateKeySchema = Type.Object({ ...fields, status }, { additionalProperties: false });
+
+/** `GET /v1/management/api-keys`. */
+export const ListKeysSchema = Type.Object(
   {
-    ...fields,
-    status: Type.Optional(
-      Type.Union(
-        ['active', 'inactive', 'suspended', 'revoked'].map((status) => Type.Literal(status)),
-        { errorMessage: 'must be active, inactive, suspended or revoked' },
-      ),
+    status,
+    tag: Type.Optional(Type.String({ maxLength: MAX_TAG_CHARS, pattern: NO_NUL })),
+    external_id: Type.Optional(Type.String({ maxLength: MAX_EXTERNAL_ID_CHARS, pattern: NO_NUL })),
+  },
+  { additionalProperties: false },
+);
+
+/** The longest time for which a replaced secret stays valid: 30 days. */
+const MAX_GRACE_S = 30 * 24 * 3_600;
+
+/** The body of each route that replaces a secret. */
+export const RotateSchema = Type.Object(
+  {
+    /** How long the replaced secret stays valid, seconds; 0 by default. */
+    grace_s: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 0, maximum: MAX_GRACE_S },
+        errorMessage: `must be a whole number from 0 to ${MAX_GRACE_S}`,
+      }),
     ),
   },
   { additionalProperties: false },
@@ -86,6 +128,8 @@ export function normalizeKeyFields(body: CreateKeyBody) {
     ...(body.name === undefined ? {} : { name: trimmedName(body.name) }),
     ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
+    ...(body.tags === undefined ? {} : { tags: [...new Set(body.tags)] }),
+    ...(body.external_id === undefined ? {} : { external_id: body.external_id }),
     ...(body.default_timeout_ms === undefined ? {} : { timeout_ms: body.default_timeout_ms }),
     ...(body.default_image_response_format === undefined
       ? {}

@@ -30,6 +30,7 @@ const MAX_CREDENTIAL_CHARS = 512;
 
 interface CachedKey {
   record: KeyRecord;
+  readonly hash: string;
   /** Milliseconds since the Unix epoch; 0 if the record must be read again. */
   cached_until_ms: number;
   /** The record must also be read again if the cache was emptied since. */
@@ -57,15 +58,18 @@ export interface ManagementToken extends ValidToken {
  * that the key was valid (`findKnownKey`).
  */
 export class KeyCache {
-  private readonly cached = new LruCache<string, CachedKey>(MAX_CACHED_KEYS, ({ record }) =>
-    this.hashesById.delete(record.id),
-  );
+  private readonly cached = new LruCache<string, CachedKey>(MAX_CACHED_KEYS, (key) => {
+    const hashes = this.hashesOf(key.record);
+    if (hashes.get(key.record.id) === key.hash) hashes.delete(key.record.id);
+  });
   /**
    * Maps the hash of an unknown key to the time until which the key is not looked up again, ms
    * since the Unix epoch.
    */
   private readonly unknownUntil = new LruCache<string, number>(MAX_UNKNOWN_KEYS);
   private readonly hashesById = new Map<string, string>();
+  /** The hashes of secrets that were replaced, and may still be valid. */
+  private readonly previousHashesById = new Map<string, string>();
   private readonly keyLookups = new SharedLookups<KeyRecord | undefined>(MAX_LOOKUPS);
   private readonly tokenLookups = new SharedLookups<TokenRecord | undefined>(MAX_LOOKUPS);
   /**
@@ -128,10 +132,10 @@ export class KeyCache {
    */
   async getActiveById(key_id: string): Promise<KeyRecord> {
     const hash = this.hashesById.get(key_id);
-    const record = await (hash === undefined
-      ? findKeyById(this.orm, key_id)
-      : this.findByHash(hash));
-    return requireActive(record, this.now());
+    const found = hash === undefined ? undefined : await this.findByHash(hash);
+    // If the key was rotated meanwhile, the hash is that of its previous secret.
+    const isCurrent = found !== undefined && !found.is_previous_secret;
+    return requireActive(isCurrent ? found : await findKeyById(this.orm, key_id), this.now());
   }
 
   /** Returns a valid `mt-` token. Throws WeirError `invalid_api_key`. */
@@ -181,7 +185,11 @@ export class KeyCache {
   invalidate(key_id: string): void {
     this.announcements += 1;
     this.keyLookups.detachAll();
-    const hash = this.hashesById.get(key_id);
+    this.markOutdated(this.hashesById.get(key_id));
+    this.markOutdated(this.previousHashesById.get(key_id));
+  }
+
+  private markOutdated(hash: string | undefined): void {
     const cached = hash === undefined ? undefined : this.cached.get(hash);
     if (cached) cached.cached_until_ms = 0;
   }
@@ -215,10 +223,17 @@ export class KeyCache {
     } else if (announcements === this.announcements) {
       this.unknownUntil.delete(hash);
       const { emptied } = this;
-      this.cached.set(hash, { record, cached_until_ms: this.now() + KEY_TTL_MS, emptied });
-      this.hashesById.set(record.id, hash);
+      this.cached.set(hash, { record, hash, cached_until_ms: this.now() + KEY_TTL_MS, emptied });
+      const hashes = this.hashesOf(record);
+      // The key was rotated, and its new secret was used before the rotation was announced here.
+      if (hashes.get(record.id) !== hash) this.markOutdated(hashes.get(record.id));
+      hashes.set(record.id, hash);
     }
     return record;
+  }
+
+  private hashesOf({ is_previous_secret }: KeyRecord): Map<string, string> {
+    return is_previous_secret ? this.previousHashesById : this.hashesById;
   }
 }
 

@@ -87,6 +87,8 @@ const ELSEWHERE = new Set([
   'PATCH /v1/management/organization',
   'POST /v1/management/api-keys',
   'PATCH /v1/management/api-keys/:keyId',
+  'DELETE /v1/management/api-keys/:keyId',
+  'POST /v1/management/api-keys/:keyId/rotate',
 ]);
 const OPERATED: Case[] = [
   [

@@ -22,7 +22,7 @@ afterAll(() => tenants.stop());
 type Kind = 'task' | 'batch' | 'delivery' | 'key' | 'request' | 'window' | 'copy';
 
 interface Route {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   role: 'management' | 'operator';
   /** The object that `{id}` stands for. */
@@ -55,6 +55,10 @@ const ROUTES: Route[] = [
   management('GET', '/usage/query?metric=cost&group=api_key_id'),
   management('GET', '/usage/export'),
   management('GET', '/statements/2026-01'),
+  management('GET', '/api-keys'),
+  // Without a body, these requests are refused.
+  management('POST', '/api-keys', 415),
+  management('GET', '/api-keys/{id}', 200, 'key'),
   management('GET', '/api-keys/{id}/usage', 200, 'key'),
   management('GET', '/api-keys/{id}/billing', 200, 'key'),
   management('GET', '/requests/{id}', 200, 'request'),

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { findManagedKey } from '../../../../db/keys.ts';
+import { findManagedKey } from '../../../../db/managed-keys.ts';
 import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import { listLines, type UsageRow } from '../../../../db/usage/lines.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
@@ -58,7 +58,7 @@ export async function ownKey(
   // No id contains NUL, and PostgreSQL refuses a text with NUL.
   const key = id.includes('\u0000')
     ? undefined
-    : await findManagedKey(deps.orm, organization_id, id);
+    : await findManagedKey(deps.sql, organization_id, id);
   if (!key) throw new WeirError('not_found', 'There is no such API key.', { param: 'keyId' });
   return key.id;
 }

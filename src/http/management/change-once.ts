@@ -1,0 +1,89 @@
+import type { Sql, TransactionSql } from '../../../db/client.ts';
+import { type ChangeId, claimChange, keepAnswer } from '../../../db/repeats/kept-changes.ts';
+import { sealBytes, unsealBytes } from '../../config/seal.ts';
+import { reusedKeyError } from '../../inference/repeats/refusals.ts';
+import type { RequestContext } from '../endpoint.ts';
+import { readIdempotencyKey } from '../serve-once.ts';
+
+/** How long the answer of a change is kept for repeats of its request. */
+const KEEP_CHANGES_MS = 24 * 3_600_000;
+
+/** The parts that changes need. */
+export interface ChangeDeps {
+  readonly sql: Sql;
+  /** Encrypts the answers that are kept for repeats; 32 bytes. */
+  readonly answers_key: Uint8Array;
+}
+
+/** One request that changes something. */
+export interface ChangeRequest {
+  /** The organization that is changed; null = the installation. */
+  readonly organization_id: string | null;
+  /** The id of the token or of the person that sent the request. */
+  readonly actor_id: string;
+  /** The route. Idempotency keys of different routes are independent. */
+  readonly route: string;
+  /** The body as the client sent it; '' if there is none. */
+  readonly body: string;
+}
+
+interface KeptAnswer {
+  readonly status: number;
+  readonly etag: string | null;
+  readonly body: string;
+}
+
+/**
+ * Makes a change in a transaction and returns its answer. If the request has an `Idempotency-Key`, the
+ * change is made once, and a repeat gets the first answer, also a secret that is shown once. An error
+ * changes nothing and is not kept. Throws WeirError if the key was used for another request, and the
+ * errors of `change`.
+ */
+export function changeOnce(
+  { sql, answers_key }: ChangeDeps,
+  { request }: RequestContext,
+  { organization_id, actor_id, route, body }: ChangeRequest,
+  change: (tx: TransactionSql) => Promise<Response>,
+): Promise<Response> {
+  const idempotency_key = readIdempotencyKey(request);
+  if (idempotency_key === undefined) return sql.begin(change) as Promise<Response>;
+  const repeat_hash = Bun.SHA256.hash(idempotency_key, 'hex');
+  const id: ChangeId = { organization_id: organization_id ?? '', actor_id, route, repeat_hash };
+  const request_hash = Bun.SHA256.hash(`${new URL(request.url).pathname}\n${body}`, 'hex');
+  return sql.begin(async (tx) => {
+    const earlier = await claimChange(tx, id, request_hash, KEEP_CHANGES_MS);
+    if (earlier) {
+      if (earlier.request_hash !== request_hash) throw reusedKeyError();
+      return responseOf(unsealed(answers_key, earlier.answer, id), true);
+    }
+    const { status, headers, text } = await textOf(await change(tx));
+    const answer = { status, etag: headers.get('etag'), body: text };
+    await keepAnswer(tx, id, sealed(answers_key, answer, id));
+    return responseOf(answer, false);
+  }) as Promise<Response>;
+}
+
+async function textOf(response: Response) {
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function responseOf({ status, etag, body }: KeptAnswer, isRepeat: boolean): Response {
+  const headers = new Headers({ 'content-type': 'application/json' });
+  if (etag !== null) headers.set('etag', etag);
+  if (isRepeat) headers.set('idempotent-replayed', 'true');
+  return new Response(body, { status, headers });
+}
+
+function sealed(key: Uint8Array, answer: KeptAnswer, id: ChangeId): Uint8Array {
+  return sealBytes(key, Buffer.from(JSON.stringify(answer)), contextOf(id));
+}
+
+function unsealed(key: Uint8Array, answer: Uint8Array, id: ChangeId): KeptAnswer {
+  const plain = unsealBytes(key, answer, contextOf(id));
+  return JSON.parse(plain.toString('utf8')) as KeptAnswer;
+}
+
+/** Ties an encrypted answer to its request. In another row it cannot be decrypted. */
+function contextOf({ organization_id, actor_id, route, repeat_hash }: ChangeId): string {
+  return JSON.stringify([organization_id, actor_id, route, repeat_hash]);
+}

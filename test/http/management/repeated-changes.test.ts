@@ -1,0 +1,134 @@
+/**
+ * Creations with an `Idempotency-Key` happen once (IETF draft-ietf-httpapi-idempotency-key-header-07:
+ * a repeat gets the first result, another payload gets 422).
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { deleteExpiredChanges } from '../../../db/repeats/kept-changes.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { errorOf } from '../../support/envelope.ts';
+import { ManagedKeys, record } from '../../support/managed-keys.ts';
+
+let app: TestApp;
+const keys = new ManagedKeys(() => app);
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+let counter = 0;
+const newHeader = () => {
+  counter += 1;
+  return { 'idempotency-key': `test-${counter}` };
+};
+const named = async (name: string) => (await keys.list()).data.filter((key) => key.name === name);
+
+describe('Idempotency-Key', () => {
+  test('200: a repeat gets the first answer with the same secret, and creates nothing', async () => {
+    const header = newHeader();
+    const [first, repeat] = [
+      await keys.create({ name: 'repeated' }, header),
+      await keys.create({ name: 'repeated' }, header),
+    ];
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(repeat.headers.get('idempotent-replayed')).toBe('true');
+    expect(repeat.headers.get('etag')).toBe(first.headers.get('etag') ?? 'missing');
+    expect(repeat.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    const key = await record(first);
+    expect(key.key).toMatch(/^sk-/);
+    expect(await record(repeat)).toEqual(key);
+    expect(await named('repeated')).toHaveLength(1);
+  });
+
+  test('200: of many requests at once, one creates, and all get its answer', async () => {
+    const header = newHeader();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => keys.create({ name: 'at once' }, header)),
+    );
+    const records = await Promise.all(answers.map(record));
+    expect(new Set(records.map(({ key }) => key)).size).toBe(1);
+    expect(await named('at once')).toHaveLength(1);
+    const replayed = answers.filter(({ headers }) => headers.has('idempotent-replayed'));
+    expect(replayed).toHaveLength(19);
+  });
+
+  test('422: the same value with another body', async () => {
+    const header = newHeader();
+    await keys.create({ name: 'first' }, header);
+    const error = await errorOf(await keys.create({ name: 'other' }, header), 422);
+    expect(error).toMatchObject({ code: 'idempotency_key_reused', param: 'Idempotency-Key' });
+    expect(await named('other')).toEqual([]);
+  });
+
+  test('400: a value that no proxy carries unchanged', async () => {
+    const error = await errorOf(await keys.create({}, { 'idempotency-key': 'ä b' }), 400);
+    expect(error.param).toBe('Idempotency-Key');
+  });
+
+  test('200: an error is not kept: after it is mended, the same request works', async () => {
+    const header = newHeader();
+    const { id } = await keys.add({ external_id: 'in the way' });
+    await errorOf(await keys.create({ external_id: 'in the way' }, header), 409);
+    await keys.remove(id);
+    expect((await keys.create({ external_id: 'in the way' }, header)).status).toBe(200);
+  });
+
+  test('200: a rotation whose answer was lost can be repeated', async () => {
+    const header = newHeader();
+    const { id } = await keys.add();
+    const first = await record(await keys.rotate(id, { grace_s: 5 }, header));
+    expect(await record(await keys.rotate(id, { grace_s: 5 }, header))).toEqual(first);
+    const used = await app.fetch('/v1/models', {
+      headers: { authorization: `Bearer ${first.key}` },
+    });
+    expect(used.status).toBe(200);
+    const other = await keys.add();
+    await errorOf(await keys.rotate(other.id, { grace_s: 5 }, header), 422);
+  });
+
+  test('P6: the value of another organization is another value', async () => {
+    const header = newHeader();
+    const { token } = await keys.addStranger();
+    const mine = await record(await keys.create({ name: 'n' }, header));
+    const response = await fetch(`${app.base_url}/v1/management/api-keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...header },
+      body: JSON.stringify({ name: 'n' }),
+    });
+    expect(response.headers.get('idempotent-replayed')).toBeNull();
+    expect((await record(response)).key).not.toBe(mine.key);
+  });
+
+  test('the database has no secret in plain, and nothing after a day', async () => {
+    const header = newHeader();
+    const { key } = await record(await keys.create({ name: 'sealed' }, header));
+    const { sql } = app.database;
+    const rows = await sql<{ answer: Buffer; hours: number }[]>`
+      select answer, extract(epoch from expires_at - now())::float8 / 3600 as hours from kept_change`;
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { answer, hours } of rows) {
+      expect(answer.length).toBeGreaterThan(0);
+      expect(answer.toString('latin1')).not.toContain(key as string);
+      expect(hours).toBeGreaterThan(23.5);
+      expect(hours).toBeLessThanOrEqual(24);
+    }
+    await sql`update kept_change set expires_at = now() - interval '1 second'`;
+    const anew = await record(await keys.create({ name: 'sealed' }, header));
+    expect(anew.key).not.toBe(key as string);
+    await deleteExpiredChanges(sql);
+    expect(await sql`select 1 from kept_change`).toHaveLength(1);
+  });
+
+  test('503: after a commit whose outcome is unknown, the repeat gets the key that was made', async () => {
+    const header = newHeader();
+    const { sql } = app.database;
+    // The server ends the session after the commit has begun: the client of the database cannot know.
+    await sql`create function end_creation() returns trigger language plpgsql as
+      $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`;
+    await sql`create constraint trigger ends after insert on api_key deferrable initially deferred
+      for each row when (new.name = 'cut') execute function end_creation()`;
+    await errorOf(await keys.create({ name: 'cut' }, header), 503);
+    await sql`drop trigger ends on api_key`;
+    expect((await keys.create({ name: 'cut' }, header)).status).toBe(200);
+    expect(await named('cut')).toHaveLength(1);
+  });
+});

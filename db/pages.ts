@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from 'postgres';
+import type { Fragment, Sql, TransactionSql } from 'postgres';
 
 /**
  * A place in a list that is sorted by time and id, the newest first. The time is in microseconds
@@ -33,7 +33,7 @@ interface SortColumns {
 }
 
 /** The SQL expression of a row's `at_us`. */
-export const positionOf = (sql: Sql, at: string): Fragment =>
+export const positionOf = (sql: Sql | TransactionSql, at: string): Fragment =>
   sql`(extract(epoch from ${sql(at)}) * 1000000)::int8`;
 
 /**

@@ -170,6 +170,8 @@ export const accessToken = pgTable(
     token_prefix: text('token_prefix').notNull(),
     /** The id of the token or of the person that created it; null for the first run. */
     created_by: text('created_by'),
+    /** The token that this one replaced when it was rotated. */
+    replaces: text('replaces'),
     expires_at: instant('expires_at'),
     last_used_at: instant('last_used_at'),
     /** From then on the token is not valid. It may lie ahead, if a rotation leaves some time. */
@@ -178,6 +180,7 @@ export const accessToken = pgTable(
   },
   (table) => [
     uniqueIndex('access_token_by_hash').on(table.token_hash),
+    index('access_token_by_organization').on(table.organization_id, table.created_at, table.id),
     check(
       'management_token_has_an_organization',
       sql`(${table.kind} = 'management') = (${table.organization_id} is not null)`,

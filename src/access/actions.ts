@@ -30,6 +30,8 @@ export const ACTIONS = {
   'billing.read': { says: 'see money', roles: ALL, scopes: ['read', 'billing'] },
   'keys.read': { says: 'see API keys', roles: ALL, scopes: ['read', 'keys'] },
   'keys.write': { says: 'create and change API keys', roles: WORKERS, scopes: ['keys'] },
+  'tokens.read': { says: 'see management tokens', roles: ADMINS, scopes: ['read'] },
+  'tokens.write': { says: 'create and change management tokens', roles: ADMINS, scopes: [] },
   'tasks.read': {
     says: 'see tasks, batches and webhook deliveries',
     roles: ALL,
@@ -64,6 +66,15 @@ export function may(rights: Rights, action: Action): boolean {
   const { roles, scopes }: Permission = ACTIONS[action];
   if (rights.member_role !== undefined) return roles.includes(rights.member_role);
   return rights.scopes.some((scope) => scope === 'admin' || scopes.includes(scope));
+}
+
+/**
+ * True if the rights include all that a token with these scopes may do. Otherwise its holder could give
+ * himself more rights than he has.
+ */
+export function mayGrant(rights: Rights, scopes: readonly TokenScope[]): boolean {
+  const actions = Object.keys(ACTIONS) as Action[];
+  return actions.every((action) => !may({ scopes }, action) || may(rights, action));
 }
 
 /** True if an operator token with these scopes may do an action. */

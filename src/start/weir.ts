@@ -10,6 +10,7 @@ import { createApp } from '../http/app.ts';
 import { Authentication } from '../http/auth/authentication.ts';
 import { WrongCredentials } from '../http/auth/wrong-credentials.ts';
 import { RateLimit } from '../http/rate-limit.ts';
+import { TokenUses } from '../inference/keys/token-uses.ts';
 import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
@@ -76,6 +77,11 @@ export async function startWeir(
       replica_id: () => actors.replica.id,
       onError,
     });
+    const tokenUses = new TokenUses({
+      ...{ sql: databases.background.sql, clock: systemClock, onError },
+    });
+    tokenUses.start();
+    stopSteps.unshift(() => tokenUses.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());
     const wrongCredentials = new WrongCredentials({
@@ -88,6 +94,7 @@ export async function startWeir(
       authentication: new Authentication({
         keys: actors.keys,
         wrongCredentials,
+        tokenUses,
         records: actors.records,
         debug,
         proxies: proxies === undefined ? [] : parseCidrList(proxies),

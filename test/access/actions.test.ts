@@ -2,7 +2,15 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { accessPage } from '../../docs/access-page.ts';
-import { ACTIONS, type Action, may, mayOperate, ROLES, SCOPES } from '../../src/access/actions.ts';
+import {
+  ACTIONS,
+  type Action,
+  may,
+  mayGrant,
+  mayOperate,
+  ROLES,
+  SCOPES,
+} from '../../src/access/actions.ts';
 import { actionOf, MANAGEMENT_ROUTES } from '../../src/http/route-actions.ts';
 import { ROOT } from '../house/sources.ts';
 
@@ -38,6 +46,21 @@ describe('scopes', () => {
       );
       expect(may({ scopes: ['read', 'keys', 'billing'] }, action)).toBe(each.length > 0);
     }
+  });
+
+  test('nobody gives a token more rights than he has', () => {
+    for (const member_role of ROLES) {
+      for (const scope of SCOPES) {
+        const more = all.filter(
+          (action) => may({ scopes: [scope] }, action) && !may({ member_role }, action),
+        );
+        expect(mayGrant({ member_role }, [scope])).toBe(more.length === 0);
+      }
+    }
+    expect(mayGrant({ scopes: ['keys'] }, ['read'])).toBe(false);
+    expect(mayGrant({ scopes: ['read', 'keys'] }, ['keys', 'read'])).toBe(true);
+    expect(mayGrant({ scopes: ['admin'] }, SCOPES)).toBe(true);
+    expect(mayGrant({ member_role: 'viewer' }, ['admin'])).toBe(false);
   });
 
   test('only keys and admin may change keys', () => {

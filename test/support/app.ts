@@ -17,6 +17,7 @@ import { WrongCredentials } from '../../src/http/auth/wrong-credentials.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
+import { TokenUses } from '../../src/inference/keys/token-uses.ts';
 import { Repeats } from '../../src/inference/repeats/repeats.ts';
 import { BodyBudget } from '../../src/upstreams/transport/body-budget.ts';
 import { FakeTasks } from './fake-tasks.ts';
@@ -54,6 +55,8 @@ export interface TestApp {
   /** The bodies and answers in flight. */
   bodies: BodyBudget;
   wrongCredentials: WrongCredentials;
+  /** Stores the uses of tokens only if a test says so. */
+  tokenUses: TokenUses;
   /** Every call that reached the inference floor. */
   calls: InferenceCall[];
   /** Returns the answer of the inference floor; a test may replace it. */
@@ -95,6 +98,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { redis, trusted_proxies } = options;
   const limit = options.wrong_keys_per_minute ?? PLENTY;
   const wrongCredentials = new WrongCredentials({ limit, redis, now });
+  const tokenUses = new TokenUses({
+    ...{ sql: pool.sql, clock: systemClock },
+    onError: (error) => test_app.reported.push(error),
+  });
   const bodies = new BodyBudget(options.max_body_bytes ?? MAX_BODY_BYTES);
   const repeats = new Repeats({
     ...{ sql: pool.sql, clock: systemClock, key: new Uint8Array(32), max_bytes: 1_000_000 },
@@ -111,6 +118,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     authentication: new Authentication({
       keys,
       wrongCredentials,
+      tokenUses,
       proxies: trusted_proxies === undefined ? [] : parseCidrList(trusted_proxies),
     }),
     rateLimit: new RateLimit(() => options.roles ?? plenty, redis),
@@ -166,6 +174,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     keys,
     bodies,
     wrongCredentials,
+    tokenUses,
     calls: [],
     tasks: new FakeTasks(),
     files: new Map(),

@@ -20,6 +20,8 @@ interface AuthenticationParts {
   readonly wrongCredentials: WrongCredentials;
   /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: readonly Cidr[];
+  /** Notes when tokens are used. */
+  readonly tokenUses: { note(token_id: string): void };
   /** Records the calls with an API key. Absent in tests that need no records. */
   readonly records?: CallRecords;
   /** Copies the calls of keys with an open debug window. Absent in tests that need no copies. */
@@ -103,6 +105,7 @@ export class Authentication {
       ? authenticate()
       : this.check(context, `manager ${secret}`, authenticate));
     const { organization_id, role, id: token_id, scopes } = token;
+    this.parts.tokenUses.note(token_id);
     const actor = this.actorOf(context, 'token', token);
     const manager = { organization_id, role, token_id, rights: { scopes }, actor };
     requirePermission(manager.rights, context.action);
@@ -120,6 +123,7 @@ export class Authentication {
     const token = await (!secret || keys.isKnownToken(secret, 'op-')
       ? authenticate()
       : this.check(context, `operator ${secret}`, authenticate));
+    this.parts.tokenUses.note(token.id);
     requireOperation(token.scopes, context.action);
     return { actor: this.actorOf(context, 'operator', token) };
   }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/client.ts';
+import { mayGrant, SCOPES } from '../../access/actions.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import type { BatchRouteDeps } from '../messages/batches/route.ts';
 import { notServedHere } from '../not-served.ts';
@@ -21,6 +22,7 @@ import {
 } from './keys.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
 import { ManagedTasks } from './tasks.ts';
+import { TokenRoutes } from './tokens.ts';
 import type { UsageDeps } from './usage/lines.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { getWebhookSecret, rotateWebhookSecret, type WebhookRouteDeps } from './webhooks.ts';
@@ -45,6 +47,7 @@ export function managementRoutes(
     ...listRoutes(app),
     ...debugRoutes(app),
     ...auditLogs(app),
+    ...tokenRoutes(app),
     ['/v1/management/balance', { GET: getBalance(app) }],
     ['/v1/management/organization', { GET: getOrganization(app), PATCH: updateOrganization(app) }],
     ['/v1/management/api-keys', { GET: listApiKeys(app), POST: createApiKey(app) }],
@@ -87,6 +90,32 @@ function debugRoutes(app: ManagementRouteDeps): PathMethods[] {
     ['/v1/management/debug-events', { GET: debug.listEvents }],
     ['/v1/management/requests/:id/debug', { GET: debug.readCopy }],
   ];
+}
+
+/** The routes of the management tokens of an organization, and of the operator tokens. */
+function tokenRoutes(app: ManagementRouteDeps): PathMethods[] {
+  const managed = new TokenRoutes(app, {
+    ...{ prefix: 'mt', object: 'management_token', scopes: SCOPES },
+    async admit(context) {
+      const { organization_id: owner, actor, rights } = await admitManager(app, context);
+      return { owner, actor, mayGrant: (scopes) => mayGrant(rights, scopes) };
+    },
+  });
+  const operated = new TokenRoutes(app, {
+    ...{ prefix: 'op', object: 'operator_token', scopes: ['read', 'admin'] },
+    async admit(context) {
+      const { actor } = await app.authentication.requireOperator(context);
+      // Only the scope `admin` may change anything here, and it has all rights.
+      return { owner: null, actor, mayGrant: () => true };
+    },
+  });
+  const under = (path: string, routes: TokenRoutes): PathMethods[] => [
+    [path, { GET: routes.list, POST: routes.create }],
+    [`${path}/:id`, { GET: routes.get, PATCH: routes.update }],
+    [`${path}/:id/rotate`, { POST: routes.rotate }],
+    [`${path}/:id/revoke`, { POST: routes.revoke }],
+  ];
+  return [...under('/v1/management/tokens', managed), ...under('/v1/operator/tokens', operated)];
 }
 
 /** The logs of every change: that of the caller's organization, and that of the installation. */

@@ -12,9 +12,17 @@ const MAX_TAG_CHARS = 64;
 const MAX_EXTERNAL_ID_CHARS = 200;
 /** PostgreSQL's text type stores every character except NUL. */
 const NO_NUL = '^[^\\u0000]*$';
+
+/** The name of a key or a token. `trimmedName` trims it and checks its length. */
+export const NAME = Type.String({ errorMessage: 'must be a string' });
+/** When a key or a token expires. `parseExpiry` reads it. */
+export const EXPIRES_AT = Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
+  errorMessage: 'must be null or an RFC 3339 datetime',
+});
+
 const fields = {
-  // `trimmedName` trims the name and checks its length.
-  name: Type.Optional(Type.String({ errorMessage: 'must be a string' })),
+  name: Type.Optional(NAME),
+  expiresAt: Type.Optional(EXPIRES_AT),
   limitAmount: Type.Optional(
     Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
       errorMessage: 'must be null or a number from 0 to 1000000',
@@ -68,11 +76,6 @@ const fields = {
   default_image_response_format: Type.Optional(
     Type.Union([Type.Literal('url'), Type.Literal('b64_json'), Type.Null()], {
       errorMessage: 'must be null, url or b64_json',
-    }),
-  ),
-  expiresAt: Type.Optional(
-    Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
-      errorMessage: 'must be null or an RFC 3339 datetime',
     }),
   ),
 };
@@ -138,7 +141,8 @@ export function normalizeKeyFields(body: CreateKeyBody) {
   };
 }
 
-function trimmedName(name: string): string {
+/** Returns the name without the space around it. Throws WeirError if it is too short or too long. */
+export function trimmedName(name: string): string {
   const trimmed = name.trim();
   const chars = [...trimmed].length;
   if (chars >= 1 && chars <= MAX_NAME_CHARS && !trimmed.includes('\u0000')) return trimmed;
@@ -156,7 +160,8 @@ function storedCap(limitAmount: number | null): number | null {
   return Math.max(1, Math.round(Math.min(limitAmount, MAX_STORED_CAP_USD) * NANO_PER_USD));
 }
 
-function parseExpiry(value: string | null): Date | null {
+/** Returns the time of `expiresAt`; null means never. Throws WeirError. */
+export function parseExpiry(value: string | null): Date | null {
   if (value === null) return null;
   const date = parseRfc3339(value);
   if (date) return date;

@@ -20,12 +20,7 @@ import { dialectOfAddress } from '../../protocols/dialects.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
-
-/**
- * The budget of bodies counts bytes by key id. The bodies of all operators are counted under this
- * id, because operators have no API key.
- */
-export const OPERATORS = 'operators';
+import { OPERATORS } from '../operators.ts';
 
 /** The parts of this process that the operator routes use. */
 export interface OperatorParts {

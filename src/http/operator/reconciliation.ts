@@ -14,8 +14,9 @@ import { readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { readDateRange } from '../management/list-dates.ts';
 import { choiceParameter, nameParameter, readQuery } from '../management/list-query.ts';
+import { OPERATORS } from '../operators.ts';
 import { BILL_SOURCES, readBill } from './bill-formats.ts';
-import { channelNotFound, OPERATORS, type OperatorDeps } from './channels.ts';
+import { channelNotFound, type OperatorDeps } from './channels.ts';
 import { publicNames } from './provider-names.ts';
 
 const MAX_BILL_BYTES = 4 * 1024 * 1024;

@@ -162,6 +162,14 @@ export class KeyCache {
     });
   }
 
+  /**
+   * Called when tokens were changed, so that a request that comes later does not share a lookup that
+   * began earlier.
+   */
+  forgetTokens(): void {
+    this.tokenLookups.detachAll();
+  }
+
   private async findToken(secret: string | null, prefix: string): Promise<TokenRecord | undefined> {
     if (!secret) throw missingKeyError(prefix);
     if (!isCredential(secret, prefix)) return undefined;

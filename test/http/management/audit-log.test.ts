@@ -89,6 +89,10 @@ const ELSEWHERE = new Set([
   'PATCH /v1/management/api-keys/:keyId',
   'DELETE /v1/management/api-keys/:keyId',
   'POST /v1/management/api-keys/:keyId/rotate',
+  'POST /v1/management/tokens',
+  'PATCH /v1/management/tokens/:id',
+  'POST /v1/management/tokens/:id/rotate',
+  'POST /v1/management/tokens/:id/revoke',
 ]);
 const OPERATED: Case[] = [
   [

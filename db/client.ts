@@ -251,7 +251,7 @@ const TYPE_TIMESTAMPTZ_ARRAY = 1185;
  */
 function shareCodecs(sql: Sql): void {
   const { parsers, serializers } = sql.options;
-  parsers[TYPE_TIMESTAMPTZ] = (text: string) => new Date(text);
+  parsers[TYPE_TIMESTAMPTZ] = instantOf;
   serializers[TYPE_TIMESTAMPTZ] = (value: Date | string) =>
     typeof value === 'string' ? value : value.toISOString();
   // If the array type has no entry, the driver converts each element with the conversions of the
@@ -261,4 +261,12 @@ function shareCodecs(sql: Sql): void {
   const json = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   serializers[TYPE_JSON] = json;
   serializers[TYPE_JSONB] = json;
+}
+
+/**
+ * Returns the instant of a `timestamptz`. PostgreSQL writes `0028-09-10 18:22:15+00`. For this form
+ * JavaScript guesses: a year below 100 is in the last century or invalid. For RFC 3339 it does not.
+ */
+function instantOf(text: string): Date {
+  return new Date(text.replace(' ', 'T').replace(/[+-]\d\d$/, '$&:00'));
 }

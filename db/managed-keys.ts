@@ -24,6 +24,8 @@ interface KeySettings {
   readonly models: readonly string[];
   readonly tags: readonly string[];
   readonly external_id: string | null;
+  /** The key's own limit; the limit of the role applies too. null = only the limit of the role. */
+  readonly requests_per_minute: number | null;
   /** The time for a whole call if the client sets none, ms; null = no limit. */
   readonly timeout_ms: number | null;
   readonly image_response_format: 'url' | 'b64_json' | null;
@@ -49,7 +51,7 @@ export interface ManagedKey extends KeySettings {
  * (P1). The last use is the time of the last usage line, also if that is removed.
  */
 const columns = (sql: Sql | TransactionSql) => sql`
-  id, name, key_prefix, status, limit_nano_usd, models, tags, external_id, timeout_ms,
+  id, name, key_prefix, status, limit_nano_usd, models, tags, external_id, requests_per_minute, timeout_ms,
   image_response_format, expires_at, created_at, previous_until, deleted_at,
   (used_nano_usd + coalesce((
     select sum(settled_nano_usd - posted_nano_usd) from quota_grant

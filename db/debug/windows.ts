@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import { type Actor, WEIR } from '../audit/entry.ts';
 import { appendAudit } from '../audit/log.ts';
 import {
@@ -66,43 +66,41 @@ const SORT = { at: 'opened_at', id: 'id' };
  * `max_organization_bytes` together.
  */
 export async function openWindow(
-  sql: Sql,
+  tx: TransactionSql,
   window: NewDebugWindow,
   { event_id, actor }: DebugActor,
   max_organization_bytes: number,
 ): Promise<'opened' | 'no_key' | 'is_open' | 'no_room'> {
   const { id, organization_id, key_id } = window;
-  return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${OPENING_LOCK}, hashtext(${organization_id}))`;
-    const [found] = await tx<{ has_key: boolean; is_open: boolean; bytes: number }[]>`
-      select ${key_id}::text is null or exists (
-          select from api_key where id = ${key_id} and organization_id = ${organization_id}) as has_key,
-        coalesce(bool_or(is_open and key_id is not distinct from ${key_id}::text), false) as is_open,
-        coalesce(sum(case when is_open then max_bytes else stored_bytes end), 0)::int8 as bytes
-      from (
-        select *, closed_at is null and closes_at > weir_now() as is_open from debug_window
-        where organization_id = ${organization_id} and keep_until > weir_now()) as kept`;
-    if (!found?.has_key) return 'no_key';
-    if (found.is_open) return 'is_open';
-    if (found.bytes + window.max_bytes > max_organization_bytes) return 'no_room';
-    await tx`
-      with opened as (
-        insert into debug_window (id, organization_id, key_id, max_bytes, max_body_bytes, keep_hours,
-          opened_at, closes_at, keep_until)
-        select ${id}, ${organization_id}, ${key_id}, ${window.max_bytes}, ${window.max_body_bytes},
-          ${window.keep_hours}, now, now + ${window.minutes} * interval '1 minute',
-          now + ${window.minutes} * interval '1 minute' + ${window.keep_hours} * interval '1 hour'
-        from weir_now() as now
-      )
-      insert into debug_event (id, organization_id, window_id, action, token_id)
-      values (${event_id}, ${organization_id}, ${id}, 'opened', ${actor.credential_id})`;
-    const { id: _, organization_id: __, ...after } = window;
-    await appendAudit(tx, {
-      ...{ organization_id, actor, action: 'debug_window.open', subject_id: id },
-      ...{ before: null, after },
-    });
-    return 'opened';
+  await tx`select pg_advisory_xact_lock(${OPENING_LOCK}, hashtext(${organization_id}))`;
+  const [found] = await tx<{ has_key: boolean; is_open: boolean; bytes: number }[]>`
+    select ${key_id}::text is null or exists (
+        select from api_key where id = ${key_id} and organization_id = ${organization_id}) as has_key,
+      coalesce(bool_or(is_open and key_id is not distinct from ${key_id}::text), false) as is_open,
+      coalesce(sum(case when is_open then max_bytes else stored_bytes end), 0)::int8 as bytes
+    from (
+      select *, closed_at is null and closes_at > weir_now() as is_open from debug_window
+      where organization_id = ${organization_id} and keep_until > weir_now()) as kept`;
+  if (!found?.has_key) return 'no_key';
+  if (found.is_open) return 'is_open';
+  if (found.bytes + window.max_bytes > max_organization_bytes) return 'no_room';
+  await tx`
+    with opened as (
+      insert into debug_window (id, organization_id, key_id, max_bytes, max_body_bytes, keep_hours,
+        opened_at, closes_at, keep_until)
+      select ${id}, ${organization_id}, ${key_id}, ${window.max_bytes}, ${window.max_body_bytes},
+        ${window.keep_hours}, now, now + ${window.minutes} * interval '1 minute',
+        now + ${window.minutes} * interval '1 minute' + ${window.keep_hours} * interval '1 hour'
+      from weir_now() as now
+    )
+    insert into debug_event (id, organization_id, window_id, action, token_id)
+    values (${event_id}, ${organization_id}, ${id}, 'opened', ${actor.credential_id})`;
+  const { id: _, organization_id: __, ...after } = window;
+  await appendAudit(tx, {
+    ...{ organization_id, actor, action: 'debug_window.open', subject_id: id },
+    ...{ before: null, after },
   });
+  return 'opened';
 }
 
 /** Closes a window, and puts that on record. A window that is not open stays as it is. */
@@ -169,7 +167,7 @@ export async function listWindows(
 
 /** Returns a window of an organization; undefined if it has no such window. */
 export async function findWindow(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   organization_id: string,
   id: string,
 ): Promise<DebugWindowRow | undefined> {
@@ -179,7 +177,7 @@ export async function findWindow(
   return row;
 }
 
-const statusOf = (sql: Sql) => sql`
+const statusOf = (sql: Sql | TransactionSql) => sql`
   case when is_full then 'full' when closed_at is not null then 'closed'
     when closes_at <= weir_now() then 'ended' else 'open' end as status`;
 

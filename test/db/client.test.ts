@@ -44,6 +44,16 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     expect(await target.sql`SELECT 1 AS one`).toMatchObject([{ one: 1 }]);
   });
 
+  test.each([
+    ...['0001-01-01T00:00:00.000Z', '0028-09-10T18:22:15.635Z', '0099-12-31T23:59:59.999Z'],
+    ...['1969-12-31T23:59:59.999Z', '2026-11-25T00:00:00.001Z', '9999-12-31T23:59:59.999Z'],
+  ])('the timestamptz %s comes back as the same instant', async (text) => {
+    const at = new Date(text);
+    const [row] = await target.sql`
+      select ${at}::timestamptz as at, array[${at}::timestamptz] as ats`;
+    expect({ ...row }).toEqual({ at, ats: [at] });
+  });
+
   test('a timestamptz is a Date, a jsonb is a value, through the driver and through Drizzle', async () => {
     const instant = new Date('2024-02-29T12:34:56.789Z');
     const [row] = await target.sql`

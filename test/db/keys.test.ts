@@ -38,7 +38,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       insertKey(tx, {
         ...{ id, organization_id, name: 'n', key_hash: id, key_prefix: 'sk-…' },
         ...{ limit_nano_usd: null, models: [], tags: [], external_id: null, timeout_ms: null },
-        ...{ image_response_format: null, expires_at: null },
+        ...{ image_response_format: null, expires_at: null, requests_per_minute: null },
         ...more,
       }),
     );

@@ -38,6 +38,9 @@ const fields = {
   limitAmount: fc.oneof(anyNumber, fc.constant(null)),
   limitCurrency: fc.constantFrom('USD', 'CNY', 'EUR', 'usd'),
   models: fc.array(fc.oneof(fc.constant('gpt-4o'), anyText), { maxLength: 4 }),
+  tags: fc.array(anyText, { maxLength: 2 }),
+  external_id: fc.oneof(anyText, fc.constant(null)),
+  requests_per_minute: fc.oneof(fc.integer({ min: 1, max: 1e6 }), anyNumber, fc.constant(null)),
   expiresAt: fc.oneof(anyDate, fc.constant(null)),
 };
 const status = fc.constantFrom('active', 'inactive', 'suspended', 'revoked', 'deleted');
@@ -61,7 +64,8 @@ async function sendAll(
         const response = await send(body, start + offset);
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
         if (response.status === 200) return expect(await response.json()).toHaveProperty('id');
-        expect([400, 404]).toContain(response.status);
+        // 409: another key has the external id.
+        expect([400, 404, 409]).toContain(response.status);
         await errorOf(response, response.status);
       }),
     );
@@ -93,7 +97,7 @@ describe('random bodies', () => {
       return response;
     }, bodies);
     expect(revoked).toBeGreaterThan(0);
-    expect(statuses.get(200)).toBeGreaterThan(RUNS / 50);
+    expect(statuses.get(200)).toBeGreaterThan(RUNS / 100);
     expect(statuses.get(400)).toBeGreaterThan(RUNS / 10);
     expect(statuses.get(404)).toBeGreaterThan(0);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
@@ -106,6 +110,49 @@ describe('random bodies', () => {
     for (const { limit_amount } of data) {
       expect(limit_amount ?? 0).toBeGreaterThanOrEqual(0);
       expect(limit_amount ?? 0).toBeLessThanOrEqual(100_000);
+    }
+  });
+});
+
+describe('random bodies of tokens', () => {
+  const tokenFields = {
+    name: anyText,
+    scopes: fc.array(fc.constantFrom('read', 'keys', 'billing', 'write', '')),
+    expiresAt: fc.oneof(anyDate, fc.constant(null)),
+  };
+  // Fewer bodies, because an organization can have 1,000 valid tokens.
+  const FEWER = { ...SAMPLE, numRuns: 1_000 };
+
+  test('POST and PATCH /v1/management/tokens answer with the token or an error envelope', async () => {
+    const bodies = fc.sample(mutated(fc.record(tokenFields)), FEWER);
+    const created = await sendAll((body) => app.manage('POST', '/tokens', body), bodies);
+    expect(created.get(200)).toBeGreaterThan(FEWER.numRuns / 50);
+    expect(created.get(400)).toBeGreaterThan(FEWER.numRuns / 10);
+    const list = (await (await app.manage('GET', '/tokens')).json()) as {
+      data: { id: string; created_by: string | null }[];
+    };
+    // The token of the first run sends the requests.
+    const data = list.data.filter(({ created_by }) => created_by !== null);
+    const changes = fc.sample(mutated(fc.record(tokenFields, { requiredKeys: [] })), FEWER);
+    const path = (index: number) => `/tokens/${data[index % data.length]?.id}`;
+    const changed = await sendAll((body, index) => app.manage('PATCH', path(index), body), changes);
+    expect(changed.get(200)).toBeGreaterThan(FEWER.numRuns / 50);
+    expect(changed.get(400)).toBeGreaterThan(FEWER.numRuns / 10);
+    expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
+  });
+
+  test('PATCH and POST with any If-Match and Idempotency-Key', async () => {
+    const values = fc.sample(
+      fc.record({
+        'if-match': fc.oneof(fc.string(), fc.constantFrom('*', '"a"', 'W/"a", "b"', ',')),
+        'idempotency-key': fc.string({ minLength: 1 }),
+      }),
+      { ...SAMPLE, numRuns: 300 },
+    );
+    for (const headers of values) {
+      const response = await app.manage('PATCH', `/api-keys/${key_id}`, { name: 'h' }, headers);
+      expect([200, 400, 412]).toContain(response.status);
+      await response.text();
     }
   });
 });

@@ -26,6 +26,7 @@ describe('POST /v1/management/api-keys', () => {
       models: [],
       tags: [],
       external_id: null,
+      requests_per_minute: null,
       default_timeout_ms: null,
       default_image_response_format: null,
       expires_at: null,
@@ -128,6 +129,14 @@ describe('POST /v1/management/api-keys', () => {
     const error = await errorOf(await keys.create({ limitCurrency: 'CNY', limitAmount: 5 }), 400);
     expect(error).toMatchObject({ code: 'currency_retired', param: 'limitCurrency' });
   });
+
+  test.each(['0001-01-01T00:00:00.000Z', '0028-09-10T18:22:15.635Z', '9999-12-31T23:59:59.999Z'])(
+    '200: expiresAt %s is returned as it was sent',
+    async (expiresAt) => {
+      const { id, expires_at } = await keys.add({ expiresAt });
+      expect([expires_at, (await keys.find(id))?.expires_at]).toEqual([expiresAt, expiresAt]);
+    },
+  );
 
   test('400: an unknown field, with a suggestion', async () => {
     const error = await errorOf(await keys.create({ expires_at: null }), 400);

@@ -16,6 +16,7 @@ export interface KeyRecord {
   models: string[];
   tags: string[];
   external_id: string | null;
+  requests_per_minute: number | null;
   default_timeout_ms: number | null;
   default_image_response_format: string | null;
   expires_at: string | null;

@@ -21,6 +21,7 @@ export interface Tenant {
   id: string;
   key_id: string;
   api_key: string;
+  token_id: string;
   management_token: string;
   task: string;
   batch: string;
@@ -40,8 +41,13 @@ export interface Tenants {
   database: TestDatabase;
   home: Tenant;
   away: Tenant;
-  /** Credentials of the first organization, and of operators, that were revoked. */
-  revoked: { management_token: string; operator_token: string };
+  /** Tokens of the first organization, and of operators, that were revoked or have expired. */
+  revoked: {
+    management_token: string;
+    operator_token: string;
+    expired_management_token: string;
+    expired_operator_token: string;
+  };
   /** The next statuses of the receiver of webhooks. The last one repeats. */
   webhook_answers: number[];
   webhooks: { id: string | null; body: string }[];
@@ -93,11 +99,12 @@ export async function startTenants(): Promise<Tenants> {
   }
   async function addToken(prefix: 'mt' | 'op', organization_id: string | null, more: object = {}) {
     const secret = newCredential(prefix);
+    const id = newId('token');
     await sql`insert into access_token ${sql({
-      ...{ id: newId('token'), kind: prefix === 'mt' ? 'management' : 'operator', organization_id },
+      ...{ id, kind: prefix === 'mt' ? 'management' : 'operator', organization_id },
       ...{ token_hash: hashCredential(secret), token_prefix: shownPrefix(secret), ...more },
     })}`;
-    return secret;
+    return { id, secret };
   }
   async function newTenant(name: string): Promise<Tenant> {
     const id = newId('org');
@@ -109,9 +116,9 @@ export async function startTenants(): Promise<Tenants> {
       ...{ id: Bun.randomUUIDv7(), organization_id: id, amount_nano_usd: amount },
     })}`;
     const [key_id, api_key] = await addKey(id);
-    const management_token = await addToken('mt', id);
+    const { id: token_id, secret: management_token } = await addToken('mt', id);
     const objects = { task: '', batch: '', delivery: '', request: '', window: '', copy: '' };
-    return { id, key_id, api_key, management_token, ...objects };
+    return { id, key_id, api_key, token_id, management_token, ...objects };
   }
 
   const tenants: Tenants = {
@@ -121,7 +128,10 @@ export async function startTenants(): Promise<Tenants> {
     database,
     home: await newTenant('home'),
     away: await newTenant('away'),
-    revoked: { management_token: '', operator_token: '' },
+    revoked: {
+      ...{ management_token: '', operator_token: '' },
+      ...{ expired_management_token: '', expired_operator_token: '' },
+    },
     webhook_answers: [200],
     webhooks,
     webhook_url: `http://127.0.0.1:${receiver.port}/hook`,
@@ -165,10 +175,14 @@ export async function startTenants(): Promise<Tenants> {
       await database.drop();
     },
   };
-  const revoked_at = new Date(Date.now() - 1_000);
+  const past = new Date(Date.now() - 1_000);
+  const ended = async (prefix: 'mt' | 'op', organization_id: string | null, more: object) =>
+    (await addToken(prefix, organization_id, more)).secret;
   tenants.revoked = {
-    management_token: await addToken('mt', tenants.home.id, { revoked_at }),
-    operator_token: await addToken('op', null, { revoked_at }),
+    management_token: await ended('mt', tenants.home.id, { revoked_at: past }),
+    operator_token: await ended('op', null, { revoked_at: past }),
+    expired_management_token: await ended('mt', tenants.home.id, { expires_at: past }),
+    expired_operator_token: await ended('op', null, { expires_at: past }),
   };
   await Promise.all([tenants.home, tenants.away].map((tenant) => addObjects(tenants, tenant)));
   return tenants;

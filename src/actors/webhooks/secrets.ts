@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import type { Actor } from '../../../db/audit/entry.ts';
 import { appendAudit } from '../../../db/audit/log.ts';
 import { readOrCreateSecret, replaceSecret } from '../../../db/webhooks/deliveries.ts';
@@ -25,15 +25,12 @@ export class WebhookSecrets {
   }
 
   /** Replaces the secret and returns the new one. It signs all later webhooks. */
-  async rotate(organization_id: string, actor: Actor): Promise<string> {
+  async rotate(tx: TransactionSql, organization_id: string, actor: Actor): Promise<string> {
     const secret = newSecret();
-    const sealed = seal(this.key, secret, organization_id);
-    await this.sql.begin(async (tx) => {
-      await replaceSecret(tx, organization_id, sealed);
-      await appendAudit(tx, {
-        ...{ organization_id, actor, action: 'webhook_secret.rotate', subject_id: organization_id },
-        ...{ before: null, after: null },
-      });
+    await replaceSecret(tx, organization_id, seal(this.key, secret, organization_id));
+    await appendAudit(tx, {
+      ...{ organization_id, actor, action: 'webhook_secret.rotate', subject_id: organization_id },
+      ...{ before: null, after: null },
     });
     return secret;
   }

@@ -10,6 +10,7 @@ import {
 } from '../../inference/debug/debug-windows.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import { changeOnce } from './change-once.ts';
 import { admitManager } from './keys.ts';
 import { listAnswer, PAGE_PARAMETERS, pageRequestOf, readQuery } from './list-query.ts';
 import { uuidOf } from './usage/calls.ts';
@@ -69,17 +70,25 @@ export class DebugWindowRoutes {
   readonly open: Handler = async (context) => {
     const manager = await admitManager(this.deps, context);
     const counted = context.bytes.of(manager.organization_id);
-    const { value } = await readJsonObject(context.request, counted, MAX_MANAGEMENT_BODY_BYTES);
-    const body = validateOpen(value);
-    const opened = await windowsOf(this.deps).open(manager, {
-      key_id: body.api_key_id ?? null,
-      minutes: body.minutes ?? DEFAULT_WINDOW_MINUTES,
-      keep_hours: body.keep_hours ?? DEFAULT_KEEP_HOURS,
-      max_bytes: body.max_bytes ?? DEFAULT_WINDOW_BYTES,
-      max_body_bytes: body.max_body_bytes ?? DEFAULT_COPIED_BODY_BYTES,
+    const read = await readJsonObject(context.request, counted, MAX_MANAGEMENT_BODY_BYTES);
+    const body = validateOpen(read.value);
+    const windows = windowsOf(this.deps);
+    const { organization_id, actor } = manager;
+    const route = 'debug_window.open';
+    const request = { organization_id, actor_id: actor.id, route, body: read.text };
+    const answer = await changeOnce(this.deps, context, request, async (tx) => {
+      const opened = await windows.open(tx, manager, {
+        key_id: body.api_key_id ?? null,
+        minutes: body.minutes ?? DEFAULT_WINDOW_MINUTES,
+        keep_hours: body.keep_hours ?? DEFAULT_KEEP_HOURS,
+        max_bytes: body.max_bytes ?? DEFAULT_WINDOW_BYTES,
+        max_body_bytes: body.max_body_bytes ?? DEFAULT_COPIED_BODY_BYTES,
+      });
+      if (typeof opened === 'string') throw refusal(opened);
+      return json(windowRecord(opened));
     });
-    if (typeof opened === 'string') throw refusal(opened);
-    return json(windowRecord(opened));
+    await windows.spread(organization_id);
+    return answer;
   };
 
   /** `GET /v1/management/debug-windows` */

@@ -10,6 +10,7 @@ export function keySettings(key: ManagedKey) {
     models: key.models,
     tags: key.tags,
     external_id: key.external_id,
+    requests_per_minute: key.requests_per_minute,
     default_timeout_ms: key.timeout_ms,
     default_image_response_format: key.image_response_format,
     expires_at: key.expires_at?.toISOString() ?? null,

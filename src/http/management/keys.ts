@@ -81,6 +81,7 @@ const DEFAULTS = {
   models: [],
   tags: [],
   external_id: null,
+  requests_per_minute: null,
   timeout_ms: null,
   image_response_format: null,
   expires_at: null,

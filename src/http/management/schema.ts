@@ -7,6 +7,7 @@ import { parseRfc3339 } from './rfc3339.ts';
 const NANO_PER_USD = 1_000_000_000;
 const MAX_STORED_CAP_USD = 100_000;
 const MAX_NAME_CHARS = 50;
+const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 const MAX_TAGS = 20;
 const MAX_TAG_CHARS = 64;
 const MAX_EXTERNAL_ID_CHARS = 200;
@@ -61,6 +62,11 @@ const fields = {
       ],
       { errorMessage: `must be null or a text of 1 to ${MAX_EXTERNAL_ID_CHARS} characters` },
     ),
+  ),
+  requests_per_minute: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: MAX_REQUESTS_PER_MINUTE }), Type.Null()], {
+      errorMessage: `must be null or a whole number from 1 to ${MAX_REQUESTS_PER_MINUTE}`,
+    }),
   ),
   default_timeout_ms: Type.Optional(
     Type.Union(
@@ -133,6 +139,9 @@ export function normalizeKeyFields(body: CreateKeyBody) {
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
     ...(body.tags === undefined ? {} : { tags: [...new Set(body.tags)] }),
     ...(body.external_id === undefined ? {} : { external_id: body.external_id }),
+    ...(body.requests_per_minute === undefined
+      ? {}
+      : { requests_per_minute: body.requests_per_minute }),
     ...(body.default_timeout_ms === undefined ? {} : { timeout_ms: body.default_timeout_ms }),
     ...(body.default_image_response_format === undefined
       ? {}

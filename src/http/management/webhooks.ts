@@ -3,6 +3,7 @@ import type { Redeliveries } from '../../actors/webhooks/redelivery.ts';
 import type { WebhookSecrets } from '../../actors/webhooks/secrets.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Handler, json } from '../endpoint.ts';
+import { changeOnce } from './change-once.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
 
 /** Dependencies of the webhook routes. */
@@ -32,8 +33,13 @@ export function getWebhookSecret(deps: Deps): Handler {
 export function rotateWebhookSecret(deps: Deps): Handler {
   return async (context) => {
     const { organization_id, actor } = await admitManager(deps, context);
-    const secret = await requireWebhooks(deps).secrets.rotate(organization_id, actor);
-    return json({ object: 'webhook_secret', secret });
+    const { secrets } = requireWebhooks(deps);
+    const route = 'webhook_secret.rotate';
+    const request = { organization_id, actor_id: actor.id, route, body: '' };
+    return changeOnce(deps, context, request, async (tx) => {
+      const secret = await secrets.rotate(tx, organization_id, actor);
+      return json({ object: 'webhook_secret', secret });
+    });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import type { Actor } from '../../../db/audit/entry.ts';
 import {
   type DebugCopy,
@@ -92,16 +92,17 @@ export class DebugWindows {
     return new DebugCopyDraft(window, about, this.onEnded);
   }
 
-  /** Opens a window for the organization of a token. Returns the window, or why there is none. */
-  async open({ organization_id, actor }: Manager, wish: WindowWish) {
+  /**
+   * Opens a window for the organization of a token. Returns the window, or why there is none. After the
+   * commit, the caller must call `spread`.
+   */
+  async open(tx: TransactionSql, { organization_id, actor }: Manager, wish: WindowWish) {
     const id = this.newId('dbg');
     const window = { ...wish, id, organization_id };
-    const { requests } = this.deps;
     const max_bytes = MAX_ORGANIZATION_DEBUG_BYTES;
-    const result = await openWindow(requests, window, this.by(actor), max_bytes);
+    const result = await openWindow(tx, window, this.by(actor), max_bytes);
     if (result !== 'opened') return result;
-    await this.spread(organization_id);
-    return (await findWindow(requests, organization_id, id)) ?? 'no_room';
+    return (await findWindow(tx, organization_id, id)) ?? 'no_room';
   }
 
   /** Closes a window of the organization of a token. */
@@ -144,7 +145,8 @@ export class DebugWindows {
     return `${prefix}_${withoutDashes(this.deps.ids.uuid())}`;
   }
 
-  private async spread(organization_id: string): Promise<void> {
+  /** Tells all replicas that the windows of an organization changed. */
+  async spread(organization_id: string): Promise<void> {
     this.deps.announce(organization_id);
     await this.windows.readNow();
   }

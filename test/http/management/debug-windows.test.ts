@@ -174,3 +174,22 @@ describe('while a window is open', () => {
     );
   });
 });
+
+test('with an Idempotency-Key, a window is opened once', async () => {
+  const open = async (minutes: number) => {
+    const response = await fetch(`${world.weir().base_url}/v1/management/debug-windows`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${world.weir().management_token}` },
+        ...{ 'content-type': 'application/json', 'idempotency-key': 'one-window' },
+      },
+      body: JSON.stringify({ minutes }),
+    });
+    return { status: response.status, window: (await response.json()) as { id: string } };
+  };
+  const [first, repeat] = [await open(5), await open(5)];
+  expect(first.status).toBe(200);
+  expect(repeat).toEqual(first);
+  expect((await open(6)).status).toBe(422);
+  await world.closeWindow(first.window.id);
+});

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { accessToken, organization } from './schema.ts';
 
@@ -11,12 +11,11 @@ export interface TokenRecord {
   /** The visible start of the token. */
   prefix: string;
   scopes: string[];
+  /** Why the token is not valid any more; null if it is valid. It will never be valid again. */
+  ended: 'revoked' | 'expired' | null;
 }
 
-/**
- * Finds a token by the SHA-256 of the full token, as hex. A token that was revoked or has expired is not
- * found.
- */
+/** Finds a token by the SHA-256 of the full token, as hex. A token that has ended is found too. */
 export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenRecord | undefined> {
   const [row] = await orm
     .select({
@@ -26,16 +25,14 @@ export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenReco
       role: organization.role,
       prefix: accessToken.token_prefix,
       scopes: accessToken.scopes,
+      ended: sql<
+        TokenRecord['ended']
+      >`case when ${accessToken.revoked_at} <= weir_now() then 'revoked'
+        when ${accessToken.expires_at} <= weir_now() then 'expired' end`,
     })
     .from(accessToken)
     .leftJoin(organization, eq(organization.id, accessToken.organization_id))
-    .where(
-      and(
-        eq(accessToken.token_hash, hash),
-        sql`(${accessToken.revoked_at} is null or ${accessToken.revoked_at} > weir_now())`,
-        sql`(${accessToken.expires_at} is null or ${accessToken.expires_at} > weir_now())`,
-      ),
-    )
+    .where(eq(accessToken.token_hash, hash))
     .limit(1);
   return row;
 }

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from '../../../db/client.ts';
 import { type ChangeId, claimChange, keepAnswer } from '../../../db/repeats/kept-changes.ts';
 import { sealBytes, unsealBytes } from '../../config/seal.ts';
+import { WeirError } from '../../errors/weir-error.ts';
 import { reusedKeyError } from '../../inference/repeats/refusals.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { readIdempotencyKey } from '../serve-once.ts';
@@ -78,9 +79,19 @@ function sealed(key: Uint8Array, answer: KeptAnswer, id: ChangeId): Uint8Array {
   return sealBytes(key, Buffer.from(JSON.stringify(answer)), contextOf(id));
 }
 
+/** Decrypts an answer. Throws WeirError if the key of the installation was changed meanwhile. */
 function unsealed(key: Uint8Array, answer: Uint8Array, id: ChangeId): KeptAnswer {
-  const plain = unsealBytes(key, answer, contextOf(id));
-  return JSON.parse(plain.toString('utf8')) as KeptAnswer;
+  try {
+    const plain = unsealBytes(key, answer, contextOf(id));
+    return JSON.parse(plain.toString('utf8')) as KeptAnswer;
+  } catch (error) {
+    throw new WeirError(
+      'idempotent_answer_not_kept',
+      'The first request with this Idempotency-Key made its change. Its answer cannot be decrypted any more.',
+      { param: 'Idempotency-Key', hint: 'GET the object to see what the first request made.' },
+      error,
+    );
+  }
 }
 
 /** Ties an encrypted answer to its request. In another row it cannot be decrypted. */

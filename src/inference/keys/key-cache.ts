@@ -23,10 +23,12 @@ export const KEY_TTL_MS = 30_000;
 const UNKNOWN_TTL_MS = 2_000;
 /** The most database lookups at the same time. */
 const MAX_LOOKUPS = 1_000;
-/** The most tokens whose validity is remembered. */
+/** The most valid tokens, and the most ended tokens, in memory. */
 const MAX_KNOWN_TOKENS = 20_000;
 /** No credential that Weir issues is this long. */
 const MAX_CREDENTIAL_CHARS = 512;
+
+type EndOfToken = NonNullable<TokenRecord['ended']>;
 
 interface CachedKey {
   record: KeyRecord;
@@ -81,6 +83,9 @@ export class KeyCache {
   private emptied = 0;
   /** Hashes of tokens that were valid when they were read last. */
   private readonly knownTokens = new LruCache<string, true>(MAX_KNOWN_TOKENS);
+
+  /** Why tokens have ended, by hash. So a program that still sends such a token costs no query. */
+  private readonly endedTokens = new LruCache<string, EndOfToken>(MAX_KNOWN_TOKENS);
 
   constructor(
     private readonly orm: Orm,
@@ -138,7 +143,7 @@ export class KeyCache {
     return requireActive(isCurrent ? found : await findKeyById(this.orm, key_id), this.now());
   }
 
-  /** Returns a valid `mt-` token. Throws WeirError `invalid_api_key`. */
+  /** Returns a valid `mt-` token. Throws WeirError: `invalid_api_key`, `expired_api_key`. */
   async authenticateManager(secret: string | null): Promise<ManagementToken> {
     const token = await this.findToken(secret, 'mt-');
     if (token?.kind !== 'management' || !token.organization_id) {
@@ -151,8 +156,8 @@ export class KeyCache {
   }
 
   /**
-   * Returns a valid `op-` token, which permits operations on the whole installation. Throws WeirError
-   * `invalid_api_key`.
+   * Returns a valid `op-` token, which permits operations on the whole installation. Throws WeirError:
+   * `invalid_api_key`, `expired_api_key`.
    */
   async authenticateOperator(secret: string | null): Promise<ValidToken> {
     const token = await this.findToken(secret, 'op-');
@@ -174,10 +179,14 @@ export class KeyCache {
     if (!secret) throw missingKeyError(prefix);
     if (!isCredential(secret, prefix)) return undefined;
     const hash = hashCredential(secret);
+    const known = this.endedTokens.get(hash);
+    if (known) throw endedTokenError(known);
     const token = await this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
-    if (token) this.knownTokens.set(hash, true);
+    if (token && token.ended === null) this.knownTokens.set(hash, true);
     else this.knownTokens.delete(hash);
-    return token;
+    if (!token?.ended) return token;
+    this.endedTokens.set(hash, token.ended);
+    throw endedTokenError(token.ended);
   }
 
   /**
@@ -257,6 +266,11 @@ function missingKeyError(prefix: string): WeirError {
   return new WeirError('invalid_api_key', 'The request carries no key.', {
     hint: `Send the header Authorization: Bearer ${prefix}….`,
   });
+}
+
+function endedTokenError(end: EndOfToken): WeirError {
+  const message = `This token ${end === 'revoked' ? 'has been revoked' : 'has expired'}.`;
+  return new WeirError('expired_api_key', message, { hint: 'Use another token.' });
 }
 
 /** True if a key may be used now. */

@@ -118,6 +118,44 @@ describe('Idempotency-Key', () => {
     expect(await sql`select 1 from kept_change`).toHaveLength(1);
   });
 
+  test('no table has a secret that a creation or a rotation returned', async () => {
+    const made = await record(await keys.create({}, newHeader()));
+    const next = await record(await keys.rotate(made.id, {}, newHeader()));
+    const response = await app.manage(
+      'POST',
+      '/tokens',
+      { name: 'x', scopes: ['read'] },
+      newHeader(),
+    );
+    const { token } = (await response.json()) as { token: string };
+    const { sql } = app.database;
+    const tables = await sql<{ name: string }[]>`
+      select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+    let rows = 0;
+    for (const { name } of tables) {
+      for (const row of await sql`select to_jsonb(t)::text as text from ${sql(name)} t`) {
+        rows += 1;
+        for (const secret of [made.key, next.key, token]) {
+          // Behind the shown start of a secret. Bytes are shown in hex.
+          const rest = (secret ?? '').slice(10);
+          expect(row['text']).not.toContain(rest);
+          expect(row['text']).not.toContain(Buffer.from(rest).toString('hex'));
+        }
+      }
+    }
+    expect(rows).toBeGreaterThan(10);
+  });
+
+  test('410: an answer that cannot be decrypted is not invented, and the change stays', async () => {
+    const header = newHeader();
+    const { id } = await record(await keys.create({ name: 'undecryptable' }, header));
+    await app.database.sql`
+      update kept_change set answer = set_byte(answer, 40, get_byte(answer, 40) # 1)`;
+    const error = await errorOf(await keys.create({ name: 'undecryptable' }, header), 410);
+    expect(error.code).toBe('idempotent_answer_not_kept');
+    expect((await named('undecryptable')).map((key) => key.id)).toEqual([id]);
+  });
+
   test('503: after a commit whose outcome is unknown, the repeat gets the key that was made', async () => {
     const header = newHeader();
     const { sql } = app.database;

@@ -143,6 +143,27 @@ describe.each([
     expect((await tokens.list('?status=active')).map((row) => row.id)).not.toContain(id);
   });
 
+  test('401: says that a token has ended, and asks the database once', async () => {
+    const { id, token } = await tokens.add();
+    await app.database.sql`update access_token set expires_at = now() where id = ${id}`;
+    const other = await tokens.add();
+    await tokens.send('POST', `/${other.id}/revoke`);
+    const refusal = async (by: string) =>
+      errorOf(await tokens.send('GET', '', undefined, { by }), 401);
+    for (const _ of ['first', 'repeat']) {
+      expect(await refusal(token)).toMatchObject({
+        ...{ code: 'expired_api_key', message: 'This token has expired.' },
+      });
+      expect(await refusal(other.token)).toMatchObject({
+        ...{ code: 'expired_api_key', message: 'This token has been revoked.' },
+      });
+    }
+    const { sql } = app.database;
+    await sql`alter table access_token rename to access_token_away`;
+    expect((await refusal(token)).code).toBe('expired_api_key');
+    await sql`alter table access_token_away rename to access_token`;
+  });
+
   test.each(['token_unknown', '%00', 'x'.repeat(3_000), "'; drop table access_token"])(
     '404: no token %s',
     async (id) => {

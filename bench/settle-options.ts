@@ -25,7 +25,7 @@ export function readSettleOptions(args: string[]): SettleOptions {
     commit: commitOf(values),
     pairs: whole(values, 'pairs', 10),
     lines: whole(values, 'lines', 128),
-    statements: whole(values, 'statements', 400),
+    statements: whole(values, 'statements', 3_000),
     bound: percent(values, 'bound', 3),
   };
 }

@@ -93,6 +93,24 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     expect(count?.n).toBe(POOLS.lane);
   });
 
+  test.each([
+    ['lane', 0],
+    ['requests', 5],
+  ] as const)('a statement of the pool %s is planned anew %p times', async (pool, custom_plans) => {
+    const { sql } = connect(pool);
+    const plans = await sql.begin(async (tx) => {
+      // With few values, a new plan seems cheaper than the general one.
+      for (let round = 0; round < 9; round += 1) {
+        await tx`select count(*) from unnest(${[1, 2]}::int4[]) as value join pg_class on oid = value`;
+      }
+      return tx<{ custom_plans: number }[]>`
+        select custom_plans from pg_prepared_statements where statement like '%unnest%'
+          and statement not like '%prepared%'`;
+    });
+    expect(plans[0]?.custom_plans).toBeGreaterThanOrEqual(custom_plans);
+    if (custom_plans === 0) expect(plans[0]?.custom_plans).toBe(0);
+  });
+
   test('with a transaction pooler the session gets no settings and no prepared statements', async () => {
     const { sql } = connect('single', `${target.url}?pgbouncer=true`);
     const [row] = await sql`

@@ -7,6 +7,9 @@ import type { apiKey } from './schema.ts';
  */
 export const MAX_KEYS_PER_ORGANIZATION = 10_000;
 
+/** The most keys of one organization with the deleted ones, so that it cannot fill the database. */
+export const MAX_KEYS_EVER = 100_000;
+
 /**
  * First part of the key of an advisory lock; the second part is the hash of the organization's id.
  */
@@ -119,17 +122,18 @@ export interface NewKey extends KeySettings {
 
 /**
  * Inserts a key and returns it. Returns undefined if the organization already has
- * `MAX_KEYS_PER_ORGANIZATION` keys. Fails with a unique violation of `EXTERNAL_ID_INDEX` if another
+ * `MAX_KEYS_PER_ORGANIZATION` keys, or `MAX_KEYS_EVER` with the deleted ones. Fails with a unique violation of `EXTERNAL_ID_INDEX` if another
  * key of the organization has the external id.
  */
 export async function insertKey(tx: TransactionSql, key: NewKey): Promise<ManagedKey | undefined> {
   // Without a lock, concurrent creations would all read the same count. The organization's row is
   // not locked, because ledger commands would have to wait for that lock.
   await tx`select pg_advisory_xact_lock(${KEY_CREATION_LOCK}, hashtext(${key.organization_id}))`;
-  const [owned] = await tx<{ keys: number }[]>`
-    select count(*) as keys from api_key
-    where organization_id = ${key.organization_id} and deleted_at is null`;
-  if (!owned || owned.keys >= MAX_KEYS_PER_ORGANIZATION) return undefined;
+  const [owned] = await tx<{ listed: number; ever: number }[]>`
+    select count(*) filter (where deleted_at is null) as listed, count(*) as ever
+    from api_key where organization_id = ${key.organization_id}`;
+  if (!owned || owned.listed >= MAX_KEYS_PER_ORGANIZATION) return undefined;
+  if (owned.ever >= MAX_KEYS_EVER) return undefined;
   await tx`insert into api_key ${tx({ ...key, ceiling_nano_usd: key.limit_nano_usd } as never)}`;
   return findManagedKey(tx, key.organization_id, key.id);
 }

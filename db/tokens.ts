@@ -4,6 +4,8 @@ import { type Page, type PageRequest, pageBounds, pageOf, pageOrder, positionOf 
 
 /** The most valid tokens of one organization, and of the installation. */
 export const MAX_VALID_TOKENS = 1_000;
+/** The most tokens with those that have ended, so that nobody can fill the database. */
+export const MAX_TOKENS_EVER = 100_000;
 
 /**
  * First part of the key of an advisory lock; the second part is the hash of the organization's id.
@@ -87,12 +89,12 @@ export async function lockTokens(tx: TransactionSql, owner: Owner): Promise<void
   await tx`select pg_advisory_xact_lock(${TOKEN_LOCK}, hashtext(${owner ?? ''}))`;
 }
 
-/** Returns the number of valid tokens of an owner. */
-export async function countValidTokens(tx: TransactionSql, owner: Owner): Promise<number> {
-  const [row] = await tx<{ tokens: number }[]>`
-    select count(*) as tokens from access_token
-    where ${isOf(tx, owner)} and ${statusOf(tx)} = 'active'`;
-  return row?.tokens ?? 0;
+/** True if an owner may have no more tokens. */
+export async function hasManyTokens(tx: TransactionSql, owner: Owner): Promise<boolean> {
+  const [row] = await tx<{ valid: number; ever: number }[]>`
+    select count(*) filter (where ${statusOf(tx)} = 'active') as valid, count(*) as ever
+    from access_token where ${isOf(tx, owner)}`;
+  return !row || row.valid >= MAX_VALID_TOKENS || row.ever >= MAX_TOKENS_EVER;
 }
 
 /** True if an operator token has the scope `admin` and no end. */

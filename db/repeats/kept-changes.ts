@@ -17,6 +17,22 @@ interface EarlierChange {
   readonly answer: Uint8Array;
 }
 
+/** The most changes of one organization whose answers are kept. */
+export const MAX_KEPT_CHANGES = 10_000;
+
+/**
+ * True if an organization has as many kept answers as it may. Expired ones count until they are
+ * deleted, at most a few minutes.
+ */
+export async function hasManyChanges(
+  tx: TransactionSql,
+  organization_id: string,
+): Promise<boolean> {
+  const [row] = await tx<{ changes: number }[]>`
+    select count(*) as changes from kept_change where organization_id = ${organization_id}`;
+  return (row?.changes ?? 0) > MAX_KEPT_CHANGES;
+}
+
 /**
  * Claims an idempotency key for the change that the transaction makes. If an earlier change has the key,
  * returns that change. If another transaction is making it, waits until that one has ended.

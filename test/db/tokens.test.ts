@@ -3,10 +3,10 @@ import { bootstrap } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { newId } from '../../db/secrets.ts';
 import {
-  countValidTokens,
   endToken,
   findToken,
   hasLastingAdmin,
+  hasManyTokens,
   insertToken,
   listTokens,
   type NewToken,
@@ -75,9 +75,7 @@ describe.each([18, 15] as const)('the queries about tokens on PostgreSQL %i', (v
     }
   });
 
-  test('show the status of a token, and count valid ones', async () => {
-    const count = () => pool.sql.begin((tx) => countValidTokens(tx, away));
-    const before = await count();
+  test('show the status of a token', async () => {
     const [active, expired, rotated, revoked] = [
       await add(away, { expires_at: new Date(Date.now() + 60_000) }),
       await add(away, { expires_at: new Date(Date.now() - 1) }),
@@ -92,12 +90,31 @@ describe.each([18, 15] as const)('the queries about tokens on PostgreSQL %i', (v
     expect(await Promise.all([active, expired, rotated, revoked].map(status))).toEqual([
       ...(['active', 'expired', 'active', 'revoked'] as const),
     ]);
-    expect(await count()).toBe(before + 2);
     const { rows } = await listTokens(pool.sql, away, 'expired', { limit: 100 });
     expect(rows.map(({ id }) => id)).toEqual([expired.id]);
     // A later end does not replace an earlier one.
     const [first, later] = [await end(rotated.id, 5), await end(rotated.id, 600)];
     expect(later.revoked_at).toEqual(first.revoked_at);
+  });
+
+  test('count the valid tokens of an owner, and those that have ended', async () => {
+    const owner = 'org_crowded';
+    await pool.sql`insert into organization (id, name) values (${owner}, 'crowded')`;
+    const fill = (from: number, to: number, revoked_at: Date | null) => pool.sql`
+      insert into access_token (id, kind, organization_id, token_hash, token_prefix, revoked_at)
+      select 't_' || n, 'management', ${owner}, 'h' || n, 'mt-…', ${revoked_at}::timestamptz
+      from generate_series(${from}::int4, ${to}::int4) n`;
+    const isFull = () => pool.sql.begin((tx) => hasManyTokens(tx, owner));
+    await fill(1, 999, null);
+    await fill(1_000, 2_000, new Date(Date.now() - 1_000));
+    expect(await isFull()).toBe(false);
+    await fill(2_001, 2_001, null);
+    expect(await isFull()).toBe(true);
+    await pool.sql`update access_token set revoked_at = now() where organization_id = ${owner}`;
+    await fill(2_002, 99_999, new Date(Date.now() - 1_000));
+    expect(await isFull()).toBe(false);
+    await fill(100_000, 100_000, new Date(Date.now() - 1_000));
+    expect(await isFull()).toBe(true);
   });
 
   test('know whether an operator token stays that may do everything', async () => {

@@ -1,13 +1,25 @@
 import type { Sql, TransactionSql } from '../../../db/client.ts';
-import { type ChangeId, claimChange, keepAnswer } from '../../../db/repeats/kept-changes.ts';
+import {
+  type ChangeId,
+  claimChange,
+  hasManyChanges,
+  keepAnswer,
+  MAX_KEPT_CHANGES,
+} from '../../../db/repeats/kept-changes.ts';
 import { sealBytes, unsealBytes } from '../../config/seal.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { reusedKeyError } from '../../inference/repeats/refusals.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { readIdempotencyKey } from '../serve-once.ts';
+import { Turns } from './turns.ts';
 
 /** How long the answer of a change is kept for repeats of its request. */
 const KEEP_CHANGES_MS = 24 * 3_600_000;
+const RETRY_AFTER_S = 600;
+const HEADER = 'Idempotency-Key';
+
+/** All changes of this process. */
+const turns = new Turns();
 
 /** The parts that changes need. */
 export interface ChangeDeps {
@@ -46,22 +58,36 @@ export function changeOnce(
   { organization_id, actor_id, route, body }: ChangeRequest,
   change: (tx: TransactionSql) => Promise<Response>,
 ): Promise<Response> {
+  const owner = organization_id ?? '';
+  const inTransaction = (work: typeof change) =>
+    turns.run(owner, () => sql.begin(work) as Promise<Response>);
   const idempotency_key = readIdempotencyKey(request);
-  if (idempotency_key === undefined) return sql.begin(change) as Promise<Response>;
+  if (idempotency_key === undefined) return inTransaction(change);
   const repeat_hash = Bun.SHA256.hash(idempotency_key, 'hex');
-  const id: ChangeId = { organization_id: organization_id ?? '', actor_id, route, repeat_hash };
+  const id: ChangeId = { organization_id: owner, actor_id, route, repeat_hash };
   const request_hash = Bun.SHA256.hash(`${new URL(request.url).pathname}\n${body}`, 'hex');
-  return sql.begin(async (tx) => {
+  return inTransaction(async (tx) => {
     const earlier = await claimChange(tx, id, request_hash, KEEP_CHANGES_MS);
     if (earlier) {
       if (earlier.request_hash !== request_hash) throw reusedKeyError();
       return responseOf(unsealed(answers_key, earlier.answer, id), true);
     }
+    if (await hasManyChanges(tx, id.organization_id)) throw tooManyChanges();
     const { status, headers, text } = await textOf(await change(tx));
     const answer = { status, etag: headers.get('etag'), body: text };
     await keepAnswer(tx, id, sealed(answers_key, answer, id));
     return responseOf(answer, false);
-  }) as Promise<Response>;
+  });
+}
+
+/** So that an organization cannot fill the database with answers. */
+function tooManyChanges(): WeirError {
+  const message = `The answers of ${MAX_KEPT_CHANGES} changes are kept, and no more fit.`;
+  return new WeirError('rate_limit_exceeded', message, {
+    param: HEADER,
+    hint: `Send the request without ${HEADER}, or later. An answer is kept for a day.`,
+    retry_after: RETRY_AFTER_S,
+  });
 }
 
 async function textOf(response: Response) {
@@ -87,8 +113,8 @@ function unsealed(key: Uint8Array, answer: Uint8Array, id: ChangeId): KeptAnswer
   } catch (error) {
     throw new WeirError(
       'idempotent_answer_not_kept',
-      'The first request with this Idempotency-Key made its change. Its answer cannot be decrypted any more.',
-      { param: 'Idempotency-Key', hint: 'GET the object to see what the first request made.' },
+      `The first request with this ${HEADER} made its change. Its answer cannot be decrypted any more.`,
+      { param: HEADER, hint: 'GET the object to see what the first request made.' },
       error,
     );
   }

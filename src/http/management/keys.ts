@@ -8,6 +8,7 @@ import {
   type KeyChanges,
   listKeys,
   lockManagedKey,
+  MAX_KEYS_EVER,
   MAX_KEYS_PER_ORGANIZATION,
   type ManagedKey,
   replaceKeySecret,
@@ -286,7 +287,7 @@ function keyIdOf({ params }: RequestContext): string {
 }
 
 function tooManyKeys(): WeirError {
-  const message = `An organization can have at most ${MAX_KEYS_PER_ORGANIZATION} API keys.`;
+  const message = `An organization can have at most ${MAX_KEYS_PER_ORGANIZATION} API keys, and ${MAX_KEYS_EVER} with the deleted ones.`;
   return new WeirError('invalid_request', message, { hint: 'Delete a key that is not used.' });
 }
 

@@ -3,13 +3,14 @@ import { appendAudit } from '../../../db/audit/log.ts';
 import type { TransactionSql } from '../../../db/client.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
 import {
-  countValidTokens,
   endToken,
   findToken,
   hasLastingAdmin,
+  hasManyTokens,
   insertToken,
   listTokens,
   lockTokens,
+  MAX_TOKENS_EVER,
   MAX_VALID_TOKENS,
   type TokenRow,
   updateToken,
@@ -99,10 +100,9 @@ export class TokenRoutes {
     this.requireGrant(manager, scopes);
     const name = trimmedName(body.name);
     const settings = { name, scopes, expires_at: expiryOf(body.expiresAt ?? null) };
-    return this.change(context, manager, 'create', text, async (tx) => {
-      if ((await countValidTokens(tx, manager.owner)) >= MAX_VALID_TOKENS) throw tooManyTokens();
-      return this.add(tx, manager, settings, null);
-    });
+    return this.change(context, manager, 'create', text, (tx) =>
+      this.add(tx, manager, settings, null),
+    );
   };
 
   /** `PATCH …/tokens/{id}` */
@@ -137,10 +137,10 @@ export class TokenRoutes {
     return this.change(context, manager, 'rotate', text, async (tx) => {
       const before = await this.requireLive(tx, context, manager);
       const { id, name, scopes, expires_at } = before;
-      const answer = await this.add(tx, manager, { name, scopes, expires_at }, id);
+      // The old token ends first, so that a rotation without a grace needs no further place.
       const after = await endToken(tx, manager.owner, id, grace_s);
       await this.audit(tx, manager, 'rotate', before, after);
-      return answer;
+      return this.add(tx, manager, { name, scopes, expires_at }, id);
     });
   };
 
@@ -185,6 +185,7 @@ export class TokenRoutes {
     settings: Pick<TokenRow, 'name' | 'scopes' | 'expires_at'>,
     replaces: string | null,
   ): Promise<Response> {
+    if (await hasManyTokens(tx, manager.owner)) throw tooManyTokens();
     const secret = newCredential(this.kind.prefix);
     const row = await insertToken(tx, manager.owner, {
       ...{ id: newId('token'), ...settings, replaces, created_by: manager.actor.id },
@@ -300,7 +301,7 @@ function idOf({ params }: RequestContext): string {
 }
 
 function tooManyTokens(): WeirError {
-  const message = `There can be at most ${MAX_VALID_TOKENS} valid tokens.`;
+  const message = `There can be at most ${MAX_VALID_TOKENS} valid tokens, and ${MAX_TOKENS_EVER} with those that have ended.`;
   return new WeirError('invalid_request', message, { hint: 'Revoke a token that is not used.' });
 }
 

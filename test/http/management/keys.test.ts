@@ -186,6 +186,13 @@ describe('DELETE /v1/management/api-keys/{keyId}', () => {
     await errorOf(await crowded.manage('POST', '/api-keys', {}), 400);
     await crowded.manage('DELETE', '/api-keys/key_1');
     expect((await crowded.manage('POST', '/api-keys', {})).status).toBe(200);
+    await crowded.manage('DELETE', '/api-keys/key_2');
+    await crowded.database.sql`
+      insert into api_key (id, organization_id, name, key_hash, key_prefix, status, deleted_at)
+      select 'gone_' || n, ${crowded.organization_id}, 'n', 'g' || n, 'sk-…', 'revoked', now()
+      from generate_series(1, 90000) n`;
+    const error = await errorOf(await crowded.manage('POST', '/api-keys', {}), 400);
+    expect(error.message).toContain('100000 with the deleted ones');
     await crowded.stop();
   });
 });

@@ -146,6 +146,22 @@ describe('Idempotency-Key', () => {
     expect(rows).toBeGreaterThan(10);
   });
 
+  test('429: more answers than an organization may have kept', async () => {
+    const crowded = await startTestApp();
+    const header = newHeader();
+    const create = () => crowded.manage('POST', '/api-keys', {}, header);
+    const first = await record(await create());
+    await crowded.database.sql`
+      insert into kept_change
+      select ${crowded.organization_id}, 'a', 'r', n::text, '', '', now() + interval '1 hour'
+      from generate_series(1, 10000) n`;
+    expect((await record(await create())).key).toBe(first.key as string);
+    const error = await errorOf(await crowded.manage('POST', '/api-keys', {}, newHeader()), 429);
+    expect(error).toMatchObject({ param: 'Idempotency-Key', retry_after: 600 });
+    expect((await crowded.manage('POST', '/api-keys', {})).status).toBe(200);
+    await crowded.stop();
+  });
+
   test('410: an answer that cannot be decrypted is not invented, and the change stays', async () => {
     const header = newHeader();
     const { id } = await record(await keys.create({ name: 'undecryptable' }, header));

@@ -29,7 +29,7 @@ export interface TokenRow extends TokenSettings {
   readonly id: string;
   readonly token_prefix: string;
   readonly status: TokenStatus;
-  /** The id of the token or of the person that created it; null for the first run. */
+  /** The id of the token or of the person that created it; null for the first run and for operators. */
   readonly created_by: string | null;
   /** The token that this one replaced. */
   readonly replaces: string | null;
@@ -111,7 +111,8 @@ export interface NewToken extends TokenSettings {
   readonly id: string;
   readonly token_hash: string;
   readonly token_prefix: string;
-  readonly created_by: string;
+  /** null if an operator created it for an organization, which must not see which operator it was. */
+  readonly created_by: string | null;
   readonly replaces: string | null;
 }
 

@@ -1,5 +1,7 @@
 import type { Sql } from '../../../db/client.ts';
+import { findSettings } from '../../../db/organizations.ts';
 import { mayGrant, SCOPES } from '../../access/actions.ts';
+import { WeirError } from '../../errors/weir-error.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import type { BatchRouteDeps } from '../messages/batches/route.ts';
 import { notServedHere } from '../not-served.ts';
@@ -109,13 +111,30 @@ function tokenRoutes(app: ManagementRouteDeps): PathMethods[] {
       return { owner: null, actor, mayGrant: () => true };
     },
   });
+  // An organization without a valid token and without people gets a new token from an operator.
+  const lent = new TokenRoutes(app, {
+    ...{ prefix: 'mt', object: 'management_token', scopes: SCOPES },
+    async admit(context) {
+      const { actor } = await app.authentication.requireOperator(context);
+      const owner = context.params['id'] ?? '';
+      const found = owner.includes('\u0000') ? undefined : await findSettings(app.orm, owner);
+      if (!found) {
+        throw new WeirError('not_found', 'There is no such organization.', { param: 'id' });
+      }
+      return { owner, actor, mayGrant: () => true };
+    },
+  });
   const under = (path: string, routes: TokenRoutes): PathMethods[] => [
     [path, { GET: routes.list, POST: routes.create }],
     [`${path}/:id`, { GET: routes.get, PATCH: routes.update }],
     [`${path}/:id/rotate`, { POST: routes.rotate }],
     [`${path}/:id/revoke`, { POST: routes.revoke }],
   ];
-  return [...under('/v1/management/tokens', managed), ...under('/v1/operator/tokens', operated)];
+  return [
+    ...under('/v1/management/tokens', managed),
+    ...under('/v1/operator/tokens', operated),
+    ['/v1/operator/organizations/:id/tokens', { GET: lent.list, POST: lent.create }],
+  ];
 }
 
 /** The logs of every change: that of the caller's organization, and that of the installation. */

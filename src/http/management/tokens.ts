@@ -187,8 +187,10 @@ export class TokenRoutes {
   ): Promise<Response> {
     if (await hasManyTokens(tx, manager.owner)) throw tooManyTokens();
     const secret = newCredential(this.kind.prefix);
-    const row = await insertToken(tx, manager.owner, {
-      ...{ id: newId('token'), ...settings, replaces, created_by: manager.actor.id },
+    const { owner, actor } = manager;
+    const created_by = owner !== null && actor.kind === 'operator' ? null : actor.id;
+    const row = await insertToken(tx, owner, {
+      ...{ id: newId('token'), ...settings, replaces, created_by },
       ...{ token_hash: hashCredential(secret), token_prefix: shownPrefix(secret) },
     });
     await this.audit(tx, manager, 'create', null, row);

@@ -1,6 +1,5 @@
 /** Management tokens and operator tokens: the same routes, each for its own kind. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { newCredential } from '../../../db/secrets.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { errorOf } from '../../support/envelope.ts';
 import { ManagedKeys } from '../../support/managed-keys.ts';
@@ -305,87 +304,4 @@ describe.each([
       expect(JSON.stringify([old, now])).not.toContain(secret.slice(10));
     }
   });
-});
-
-test('operator tokens have the scopes read and admin only', async () => {
-  const response = await operator.send('POST', '', { name: 'x', scopes: ['keys'] });
-  expect((await errorOf(response, 400)).param).toBe('scopes.0');
-});
-
-test('403: a management token does not manage operator tokens, and the reverse', async () => {
-  await errorOf(await operator.send('GET', '', undefined, { by: management.first }), 401);
-  await errorOf(await management.send('GET', '', undefined, { by: operator.first }), 401);
-  await errorOf(await management.send('GET', '', undefined, { by: newCredential('mt') }), 401);
-});
-
-test('400: the last operator token that may do everything stays', async () => {
-  const alone = await startTestApp();
-  const tokens = new ManagedTokens(() => alone, 'operator');
-  const [first] = await tokens.list();
-  const path = `/${first?.id}`;
-  const changes = () => [
-    tokens.send('POST', `${path}/revoke`),
-    tokens.send('PATCH', path, { scopes: ['read'] }),
-    tokens.send('PATCH', path, { expiresAt: '2040-01-01T00:00:00Z' }),
-  ];
-  for (const response of await Promise.all(changes())) {
-    expect((await errorOf(response, 400)).message).toContain('last operator token');
-  }
-  await tokens.add({ scopes: ['read'] });
-  await tokens.add({ scopes: ['admin'], expiresAt: '2040-01-01T00:00:00Z' });
-  await errorOf(await tokens.send('POST', `${path}/revoke`), 400);
-  const { token: by } = await tokens.add({ scopes: ['admin'] });
-  // Two revocations at once must not end both.
-  const ids = (await tokens.list())
-    .filter(({ scopes, expires_at }) => scopes.includes('admin') && expires_at === null)
-    .map(({ id }) => id);
-  const statuses = await Promise.all(
-    ids.map(async (id) => (await tokens.send('POST', `/${id}/revoke`, undefined, { by })).status),
-  );
-  expect(statuses.sort()).toEqual([200, 400]);
-  await alone.stop();
-});
-
-test('200: the last operator token can be rotated', async () => {
-  const alone = await startTestApp();
-  const tokens = new ManagedTokens(() => alone, 'operator');
-  const [first] = await tokens.list();
-  const { token } = await tokenOf(await tokens.send('POST', `/${first?.id}/rotate`));
-  expect(await tokens.statusWith(tokens.first)).toBe(401);
-  expect(await tokens.statusWith(token)).toBe(200);
-  await alone.stop();
-});
-
-test('400: more valid tokens than an organization may have, also if many are created at once', async () => {
-  const crowded = await startTestApp();
-  const tokens = new ManagedTokens(() => crowded, 'management');
-  await crowded.database.sql`
-    insert into access_token (id, kind, organization_id, token_hash, token_prefix, revoked_at)
-    select 't_' || n, 'management', ${crowded.organization_id}, 'h' || n, 'mt-…',
-      case when n > 995 then now() end
-    from generate_series(1, 1100) n`;
-  const statuses = await Promise.all(
-    Array.from(
-      { length: 10 },
-      async () => (await tokens.send('POST', '', { name: 'n', scopes: ['read'] })).status,
-    ),
-  );
-  expect(statuses.filter((status) => status === 200)).toHaveLength(4);
-  expect(statuses.filter((status) => status === 400)).toHaveLength(6);
-  await crowded.stop();
-});
-
-test('503: if the database is away, uses are kept and stored later', async () => {
-  const away = await startTestApp();
-  const tokens = new ManagedTokens(() => away, 'management');
-  const { id, token } = await tokens.add();
-  await tokens.statusWith(token);
-  const { sql } = away.database;
-  await sql`alter table access_token rename to access_token_away`;
-  expect(away.tokenUses.store()).rejects.toThrow();
-  await Bun.sleep(50);
-  await sql`alter table access_token_away rename to access_token`;
-  await away.tokenUses.store();
-  expect((await tokens.get(id)).last_used_at).not.toBeNull();
-  await away.stop();
 });

@@ -24,6 +24,8 @@ export interface MoneyState {
 
 /** The most keys whose state is read: the newest ones. */
 const MAX_KEYS = 1_000;
+/** So long a deleted key is in the state, so that every reader learns that it was revoked. */
+const SHOW_DELETED_MINUTES = 60;
 
 /**
  * Reads an organization's balance and the state of its keys, from one snapshot. Charges of open grants
@@ -38,7 +40,8 @@ export async function readMoneyState(sql: Sql, organization_id: string): Promise
       select api_key.id as key_id, status, limit_nano_usd,
         used_nano_usd + coalesce(unposted.nano_usd, 0) as used_nano_usd
       from api_key left join unposted on unposted.key_id = api_key.id
-      where organization_id = ${organization_id}
+      where organization_id = ${organization_id} and (deleted_at is null
+        or deleted_at > weir_now() - ${SHOW_DELETED_MINUTES} * interval '1 minute')
       order by created_at desc, api_key.id desc limit ${MAX_KEYS}
     ), rest as (select coalesce(sum(nano_usd), 0)::int8 as nano_usd from unposted)
     select json_build_object('deposited', deposited_nano_usd, 'available', balance_nano_usd,

@@ -3,6 +3,7 @@ import { bootstrap } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { findKeyByHash, findKeyById, findRestrictedKeys } from '../../db/keys.ts';
 import {
+  deleteKey,
   findManagedKey,
   insertKey,
   type KeyChanges,
@@ -14,6 +15,7 @@ import {
 } from '../../db/managed-keys.ts';
 import { findTokenByHash, readBalance } from '../../db/organizations.ts';
 import { hashCredential, newId } from '../../db/secrets.ts';
+import { readMoneyState } from '../../db/usage/state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (version) => {
@@ -98,6 +100,18 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     expect(await listKeys(pool.sql, 'org_other', {})).toEqual([]);
     await update(id, { name: 'theirs' }, 'org_other');
     expect((await findManagedKey(pool.sql, organization_id, id))?.name).toBe('n');
+  });
+
+  test('show a deleted key as revoked for an hour to readers of the live state', async () => {
+    const [kept, deleted, forgotten] = [await addKey(), await addKey(), await addKey()];
+    for (const id of [deleted, forgotten]) {
+      await pool.sql.begin((tx) => deleteKey(tx, organization_id, id));
+    }
+    await pool.sql`update api_key set deleted_at = now() - interval '61 minutes'
+      where id = ${forgotten}`;
+    const { keys } = await readMoneyState(pool.sql, organization_id);
+    const status = (id: string) => keys.find(({ key_id }) => key_id === id)?.status;
+    expect([kept, deleted, forgotten].map(status)).toEqual(['active', 'revoked', undefined]);
   });
 
   test('keep the enforced ceiling at the used and held money until it is returned', async () => {

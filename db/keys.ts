@@ -4,6 +4,7 @@ import { apiKey, organization } from './schema.ts';
 
 type ImageResponseFormat = 'url' | 'b64_json';
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
+type OrganizationStatus = (typeof organization.status.enumValues)[number];
 
 /** The columns of a key that authentication needs. */
 export interface KeyRecord {
@@ -17,7 +18,11 @@ export interface KeyRecord {
   timeout_ms: number | null;
   /** `response_format` of image calls that send none; null = `url`. */
   image_response_format: ImageResponseFormat | null;
+  /** The rate-limit role of the organization. */
   role: string;
+  organization_status: OrganizationStatus;
+  /** The organization's own limit of requests per minute; null = that of its role. */
+  organization_requests_per_minute: number | null;
   /** True if the key was found by the secret before its rotation. Then `expires_at` is that secret's. */
   is_previous_secret: boolean;
 }
@@ -46,26 +51,35 @@ export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | und
   return record;
 }
 
+/** What a quota actor must know of a key whose grants must shrink. */
+type RestrictedKey = Pick<KeyRecord, 'id' | 'status' | 'organization_status'>;
+
 /** The most ids in one query. */
 const MAX_IDS_OF_READ = 10_000;
 
 /**
- * Returns the keys in `ids` whose grants must shrink: keys that are not active, and keys whose
- * limit is below their used and held money.
+ * Returns the keys in `ids` whose grants must shrink: keys that are not active or whose organization is
+ * not, and keys whose limit is below their used and held money.
  */
 export async function findRestrictedKeys(
   orm: Orm,
   ids: readonly string[],
-): Promise<{ id: string; status: KeyStatus }[]> {
-  const found: { id: string; status: KeyStatus }[] = [];
+): Promise<RestrictedKey[]> {
+  const found: RestrictedKey[] = [];
   for (let start = 0; start < ids.length; start += MAX_IDS_OF_READ) {
     const rows = await orm
-      .select({ id: apiKey.id, status: apiKey.status })
+      .select({
+        id: apiKey.id,
+        status: apiKey.status,
+        organization_status: organization.status,
+      })
       .from(apiKey)
+      .innerJoin(organization, eq(organization.id, apiKey.organization_id))
       .where(
         and(
           inArray(apiKey.id, ids.slice(start, start + MAX_IDS_OF_READ)),
-          sql`(${apiKey.status} <> 'active' or ${apiKey.ceiling_nano_usd} > ${apiKey.limit_nano_usd})`,
+          sql`(${apiKey.status} <> 'active' or ${organization.status} <> 'active'
+            or ${apiKey.ceiling_nano_usd} > ${apiKey.limit_nano_usd})`,
         ),
       );
     found.push(...rows);
@@ -85,6 +99,8 @@ function selectKeys(orm: Orm) {
       timeout_ms: apiKey.timeout_ms,
       image_response_format: apiKey.image_response_format,
       role: organization.role,
+      organization_status: organization.status,
+      organization_requests_per_minute: organization.requests_per_minute,
       is_previous_secret: sql<boolean>`false`,
       key_hash: apiKey.key_hash,
       previous_until: apiKey.previous_until,

@@ -121,21 +121,27 @@ export interface NewKey extends KeySettings {
 }
 
 /**
- * Inserts a key and returns it. Returns undefined if the organization already has
- * `MAX_KEYS_PER_ORGANIZATION` keys, or `MAX_KEYS_EVER` with the deleted ones. Fails with a unique violation of `EXTERNAL_ID_INDEX` if another
+ * Inserts a key and returns it. If the organization already has as many keys as it may have, or
+ * `MAX_KEYS_EVER` with the deleted ones, returns the most keys that it may have. Fails with a unique
+ * violation of `EXTERNAL_ID_INDEX` if another
  * key of the organization has the external id.
  */
-export async function insertKey(tx: TransactionSql, key: NewKey): Promise<ManagedKey | undefined> {
+export async function insertKey(tx: TransactionSql, key: NewKey): Promise<ManagedKey | number> {
   // Without a lock, concurrent creations would all read the same count. The organization's row is
   // not locked, because ledger commands would have to wait for that lock.
   await tx`select pg_advisory_xact_lock(${KEY_CREATION_LOCK}, hashtext(${key.organization_id}))`;
-  const [owned] = await tx<{ listed: number; ever: number }[]>`
-    select count(*) filter (where deleted_at is null) as listed, count(*) as ever
-    from api_key where organization_id = ${key.organization_id}`;
-  if (!owned || owned.listed >= MAX_KEYS_PER_ORGANIZATION) return undefined;
-  if (owned.ever >= MAX_KEYS_EVER) return undefined;
+  const [owned] = await tx<{ listed: number; ever: number; max_keys: number }[]>`
+    select count(api_key.id) filter (where deleted_at is null) as listed,
+      count(api_key.id) as ever,
+      least(organization.max_keys, ${MAX_KEYS_PER_ORGANIZATION}::int4) as max_keys
+    from organization left join api_key on api_key.organization_id = organization.id
+    where organization.id = ${key.organization_id} group by organization.id`;
+  if (!owned) throw new Error(`there is no organization ${key.organization_id}`);
+  if (owned.listed >= owned.max_keys || owned.ever >= MAX_KEYS_EVER) return owned.max_keys;
   await tx`insert into api_key ${tx({ ...key, ceiling_nano_usd: key.limit_nano_usd } as never)}`;
-  return findManagedKey(tx, key.organization_id, key.id);
+  const inserted = await findManagedKey(tx, key.organization_id, key.id);
+  if (!inserted) throw new Error('the database returned no row');
+  return inserted;
 }
 
 /** The columns to change. A column whose member is missing keeps its value. */

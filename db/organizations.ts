@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
+import type { OrganizationStatus } from './accounts/organizations.ts';
 import type { Orm } from './client.ts';
 import { accessToken, organization } from './schema.ts';
 
@@ -8,6 +9,7 @@ export interface TokenRecord {
   kind: 'management' | 'operator';
   organization_id: string | null;
   role: string | null;
+  organization_status: OrganizationStatus | null;
   /** The visible start of the token. */
   prefix: string;
   scopes: string[];
@@ -23,6 +25,7 @@ export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenReco
       kind: accessToken.kind,
       organization_id: accessToken.organization_id,
       role: organization.role,
+      organization_status: organization.status,
       prefix: accessToken.token_prefix,
       scopes: accessToken.scopes,
       ended: sql<
@@ -45,6 +48,8 @@ export interface Balance {
   available: number;
   held: number;
   settled: number;
+  /** The part of `deposited` that is credit. */
+  credit: number;
 }
 
 /** Returns the money of an organization; undefined if there is no such organization. */
@@ -59,37 +64,9 @@ export async function readBalance(orm: Orm, organization_id: string): Promise<Ba
       available: organization.balance_nano_usd,
       held: sql<number>`(${organization.held_nano_usd} - ${unposted})::int8`,
       settled: sql<number>`(${organization.settled_nano_usd} + ${unposted})::int8`,
+      credit: organization.credit_nano_usd,
     })
     .from(organization)
     .where(eq(organization.id, organization_id));
   return row;
-}
-
-/** The settings of an organization. */
-export interface OrganizationSettings {
-  id: string;
-  name: string;
-  keep_answers: boolean;
-}
-
-/** Returns the settings of an organization; undefined if there is no such organization. */
-export async function findSettings(
-  orm: Orm,
-  organization_id: string,
-): Promise<OrganizationSettings | undefined> {
-  const { id, name, keep_answers } = organization;
-  const [row] = await orm
-    .select({ id, name, keep_answers })
-    .from(organization)
-    .where(eq(id, organization_id));
-  return row;
-}
-
-/** Changes the settings of an organization. */
-export async function updateSettings(
-  orm: Orm,
-  organization_id: string,
-  changes: Partial<Omit<OrganizationSettings, 'id' | 'name'>>,
-): Promise<void> {
-  await orm.update(organization).set(changes).where(eq(organization.id, organization_id));
 }

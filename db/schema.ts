@@ -43,9 +43,29 @@ export const organization = pgTable(
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
     /** True if answers of calls with an `Idempotency-Key` are kept for their repeats. */
     keep_answers: boolean('keep_answers').notNull().default(true),
+    /** Calls of an organization that is not active are refused. Nothing of it is deleted. */
+    status: text('status', { enum: ['active', 'suspended', 'closed'] })
+      .notNull()
+      .default('active'),
+    /** Why an operator changed the status, as the organization sees it. */
+    status_reason: text('status_reason').notNull().default(''),
+    status_changed_at: instant('status_changed_at'),
+    /** The most API keys, unless it is null or above the limit of every organization. */
+    max_keys: integer('max_keys'),
+    /** The organization's limit of requests per minute; null = that of its role. */
+    requests_per_minute: integer('requests_per_minute'),
+    /** The credit line, and the part of the deposits that is credit. */
+    credit_limit_nano_usd: int8('credit_limit_nano_usd').notNull().default(0),
+    credit_nano_usd: int8('credit_nano_usd').notNull().default(0),
     created_at: createdAt(),
   },
   (table) => [
+    index('organization_by_time').on(table.created_at, table.id),
+    check('organization_credit_never_negative', sql`${table.credit_nano_usd} >= 0`),
+    check(
+      'organization_credit_above_its_line_is_spent',
+      sql`${table.credit_nano_usd} <= ${table.credit_limit_nano_usd} or ${table.balance_nano_usd} = 0`,
+    ),
     check('organization_balance_never_negative', sql`${table.balance_nano_usd} >= 0`),
     check('organization_held_never_negative', sql`${table.held_nano_usd} >= 0`),
     check(
@@ -56,7 +76,8 @@ export const organization = pgTable(
 );
 
 /**
- * Money added to an organization. The sum of an organization's rows is its `deposited_nano_usd`.
+ * Money added to an organization, or credit taken back. The sum of an organization's rows is its
+ * `deposited_nano_usd`.
  */
 export const deposit = pgTable(
   'deposit',
@@ -65,12 +86,22 @@ export const deposit = pgTable(
     organization_id: text('organization_id')
       .notNull()
       .references(() => organization.id),
+    kind: text('kind', { enum: ['payment', 'credit', 'credit_return'] })
+      .notNull()
+      .default('payment'),
+    /** Negative for credit that was taken back. */
     amount_nano_usd: int8('amount_nano_usd').notNull(),
+    /** The payer's name of a payment, so that it is booked once. */
+    reference: text('reference'),
     note: text('note').notNull().default(''),
     created_at: createdAt(),
   },
   (table) => [
-    check('deposit_is_positive', sql`${table.amount_nano_usd} > 0`),
+    check(
+      'only_returned_credit_is_negative',
+      sql`${table.amount_nano_usd} <> 0 and (${table.amount_nano_usd} < 0) = (${table.kind} = 'credit_return')`,
+    ),
+    uniqueIndex('deposit_by_reference').on(table.organization_id, table.reference),
     index('deposit_by_organization').on(table.organization_id, table.created_at),
   ],
 );

@@ -11,7 +11,7 @@ export interface Imbalance {
  * Runs the audit of the books. Returns no row if all sums add up, otherwise at most 100 rows. The
  * query runs in one database snapshot, so it checks one committed state, even while money moves.
  *
- * - deposits of an organization = balance + held + settled;
+ * - deposits of an organization = balance + held + settled, and its credit = its deposits of credit;
  * - held money of an organization or key = granted - posted of its open grants + its open holds;
  * - an organization's and a key's charges = the sum of their usage lines;
  * - the charges of a grant or a settled hold = the sum of its usage lines;
@@ -52,6 +52,8 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
       select id,
         deposited_nano_usd - (select coalesce(sum(amount_nano_usd), 0) from deposit
           where organization_id = organization.id) as deposit_gap,
+        credit_nano_usd - (select coalesce(sum(amount_nano_usd), 0) from deposit
+          where organization_id = organization.id and kind <> 'payment') as credit_gap,
         deposited_nano_usd - balance_nano_usd - held_nano_usd - settled_nano_usd as sum_gap,
         held_nano_usd - (select coalesce(sum(held), 0) from grants where organization_id = organization.id)
           - (select coalesce(sum(held), 0) from holds where organization_id = organization.id) as held_gap,
@@ -80,6 +82,7 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
       select 'key held' as what, id, held_gap as nano_usd from keys
       union all select 'key used', id, used_gap from keys
       union all select 'organization deposits', id, deposit_gap from organizations
+      union all select 'organization credit', id, credit_gap from organizations
       union all select 'organization sum', id, sum_gap from organizations
       union all select 'organization held', id, held_gap from organizations
       union all select 'organization settled', id, settled_gap from organizations

@@ -1,17 +1,28 @@
 import type { TransactionSql } from 'postgres';
 import type { UsageLine } from './usage-line.ts';
 
+/** Money that is added to an organization, or credit that is taken back. Amounts are in nano-USD. */
+export interface NewDeposit {
+  id: string;
+  organization_id: string;
+  kind: 'payment' | 'credit' | 'credit_return';
+  /** Negative if credit is taken back. */
+  amount: number;
+  reference: string | null;
+  note: string;
+}
+
 /** Inserts deposits and returns those that are new. A repeated deposit changes nothing. */
 export async function insertDeposits(
   tx: TransactionSql,
-  deposits: readonly { id: string; organization_id: string; amount: number; note: string }[],
+  deposits: readonly NewDeposit[],
 ): Promise<{ organization_id: string; amount_nano_usd: number }[]> {
   if (deposits.length === 0) return [];
   return tx<{ organization_id: string; amount_nano_usd: number }[]>`
-    insert into deposit (id, organization_id, amount_nano_usd, note, created_at)
-    select id, organization_id, amount, note, weir_now()
+    insert into deposit (id, organization_id, kind, amount_nano_usd, reference, note, created_at)
+    select id, organization_id, kind, amount, reference, note, weir_now()
     from json_to_recordset(${JSON.stringify(deposits)}::text::json) as input(
-      id uuid, organization_id text, amount int8, note text)
+      id uuid, organization_id text, kind text, amount int8, reference text, note text)
     on conflict (id) do nothing
     returning organization_id, amount_nano_usd`;
 }

@@ -1,12 +1,15 @@
 import type { TransactionSql } from 'postgres';
 
-/** A locked row of an organization; amounts in nano-USD. `writeMoney` writes it back. */
+/** A locked row of an organization; amounts in nano-USD. `writeMoney` writes its amounts back. */
 export interface OrganizationRow {
   id: string;
+  status: 'active' | 'suspended' | 'closed';
   deposited_nano_usd: number;
   balance_nano_usd: number;
   held_nano_usd: number;
   settled_nano_usd: number;
+  credit_limit_nano_usd: number;
+  credit_nano_usd: number;
 }
 
 /** A locked row of a key; amounts in nano-USD. */
@@ -105,7 +108,8 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
     select organization_id, id, null from api_key where id = any(${scope.key_ids}::text[])`;
   const organization_ids = [...scope.organization_ids, ...owners.map((row) => row.organization_id)];
   const organizations = await tx<OrganizationRow[]>`
-    select id, deposited_nano_usd, balance_nano_usd, held_nano_usd, settled_nano_usd
+    select id, status, deposited_nano_usd, balance_nano_usd, held_nano_usd, settled_nano_usd,
+      credit_limit_nano_usd, credit_nano_usd
     from organization where id = any(${organization_ids}::text[]) order by id
     for no key update`;
   const keys = await tx<KeyRow[]>`
@@ -148,10 +152,11 @@ export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<
   await tx`
     update organization set
       deposited_nano_usd = input.deposited_nano_usd, balance_nano_usd = input.balance_nano_usd,
-      held_nano_usd = input.held_nano_usd, settled_nano_usd = input.settled_nano_usd
+      held_nano_usd = input.held_nano_usd, settled_nano_usd = input.settled_nano_usd,
+      credit_limit_nano_usd = input.credit_limit_nano_usd, credit_nano_usd = input.credit_nano_usd
     from json_to_recordset(${json(rows.organizations.values())}::text::json) as input(
       id text, deposited_nano_usd int8, balance_nano_usd int8, held_nano_usd int8,
-      settled_nano_usd int8)
+      settled_nano_usd int8, credit_limit_nano_usd int8, credit_nano_usd int8)
     where organization.id = input.id`;
   await tx`
     update api_key set used_nano_usd = input.used_nano_usd, held_nano_usd = input.held_nano_usd,

@@ -6,6 +6,8 @@ export interface BalanceState {
   readonly available: number;
   readonly held: number;
   readonly used: number;
+  /** The part of `deposited` that is credit. */
+  readonly credit: number;
 }
 
 /** The money of a key, nano-USD. */
@@ -45,7 +47,8 @@ export async function readMoneyState(sql: Sql, organization_id: string): Promise
       order by created_at desc, api_key.id desc limit ${MAX_KEYS}
     ), rest as (select coalesce(sum(nano_usd), 0)::int8 as nano_usd from unposted)
     select json_build_object('deposited', deposited_nano_usd, 'available', balance_nano_usd,
-        'held', held_nano_usd - rest.nano_usd, 'used', settled_nano_usd + rest.nano_usd) as balance,
+        'held', held_nano_usd - rest.nano_usd, 'used', settled_nano_usd + rest.nano_usd,
+        'credit', credit_nano_usd) as balance,
       coalesce((select json_agg(key) from key), '[]') as keys
     from organization cross join rest where id = ${organization_id}`;
   return { balance: row?.balance, keys: row?.keys ?? [] };

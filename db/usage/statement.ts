@@ -3,9 +3,11 @@ import type { AsOf } from './as-of.ts';
 import { readSums } from './roll-ups/snapshot.ts';
 import { readUsage } from './roll-ups/sums.ts';
 
-/** The deposits of a month. Amounts are in nano-USD. */
+/** A deposit of a month, or credit that was taken back. Amounts are in nano-USD. */
 export interface DepositRow {
   readonly id: string;
+  readonly kind: 'payment' | 'credit' | 'credit_return';
+  readonly reference: string | null;
   readonly amount_nano_usd: number;
   readonly note: string;
   readonly created_at: Date;
@@ -32,7 +34,7 @@ export function listDeposits(
   { from, until }: Month,
 ): Promise<DepositRow[]> {
   return sql<DepositRow[]>`
-    select id, amount_nano_usd, note, created_at from deposit
+    select id, kind, amount_nano_usd, reference, note, created_at from deposit
     where organization_id = ${organization_id} and created_at >= ${from} and created_at < ${until}
     order by created_at, id`;
 }

@@ -52,6 +52,8 @@ export const ERRORS = {
   balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),
   access_denied: entry(403, 'access_denied', 'permission_error'),
   model_not_allowed: entry(403, 'access_denied', 'permission_error'),
+  organization_suspended: entry(403, 'access_denied', 'permission_error'),
+  organization_closed: entry(403, 'access_denied', 'permission_error'),
   not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   async_task_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   /**
@@ -71,6 +73,8 @@ export const ERRORS = {
   method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
   /** Another object has the value, e.g. an external id. */
   already_exists: entry(409, 'invalid_request_error', 'invalid_request_error'),
+  /** The object is in a state that does not allow the change. */
+  conflict: entry(409, 'invalid_request_error', 'invalid_request_error'),
   /** The object is no longer what the client read (`If-Match`; RFC 9110, 13.1.1). */
   precondition_failed: entry(412, 'invalid_request_error', 'invalid_request_error'),
   payload_too_large: entry(413, 'invalid_request_error', 'request_too_large'),

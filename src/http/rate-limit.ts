@@ -18,7 +18,7 @@ const UNKNOWN_ROLE_LIMIT = 60;
 
 /**
  * The organization and the key whose requests are counted. An organization has the limit of its
- * role. A key may have a limit of its own.
+ * role, or one of its own. A key may have a limit of its own too.
  */
 export interface RateLimited {
   organization_id: string;
@@ -26,6 +26,8 @@ export interface RateLimited {
   /** Id of the key. Missing for a management token. */
   id?: string;
   requests_per_minute?: number | null;
+  /** The organization's own limit; null or missing = that of its role. */
+  organization_requests_per_minute?: number | null;
 }
 
 /**
@@ -53,6 +55,11 @@ export class RateLimit {
     private readonly redis?: Redis,
   ) {}
 
+  /** The names of the roles. */
+  get role_names(): string[] {
+    return Object.keys(this.roles());
+  }
+
   /**
    * Counts one request with an API key. `shown` gets the state of the limit of which the fewest
    * requests remain. Throws WeirError `rate_limit_exceeded` with the seconds to wait.
@@ -63,10 +70,10 @@ export class RateLimit {
     // organization.
     if (id && requests_per_minute) {
       return this.consumeLimit(requests_per_minute, id, shown).then(() =>
-        this.consumeByRole(limited.role, limited.organization_id, shown),
+        this.consumeOfOrganization(limited, shown),
       );
     }
-    return this.consumeByRole(limited.role, limited.organization_id, shown);
+    return this.consumeOfOrganization(limited, shown);
   }
 
   /**
@@ -78,6 +85,13 @@ export class RateLimit {
     shown: ShownRateLimit,
   ): Promise<unknown> {
     return this.consumeByRole(role, MANAGEMENT_PREFIX + organization_id, shown);
+  }
+
+  private consumeOfOrganization(limited: RateLimited, shown: ShownRateLimit): Promise<unknown> {
+    const { role, organization_id, organization_requests_per_minute: own } = limited;
+    return own
+      ? this.consumeLimit(own, organization_id, shown)
+      : this.consumeByRole(role, organization_id, shown);
   }
 
   private consumeByRole(role: string, counted_id: string, shown: ShownRateLimit): Promise<unknown> {

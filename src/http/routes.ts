@@ -27,6 +27,7 @@ import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
 import { notServedHere } from './not-served.ts';
 import type { OperatorParts } from './operator/channels.ts';
+import type { OrganizationDeps } from './operator/organization-change.ts';
 import { operatorRoutes } from './operator/routes.ts';
 import { rerank } from './rerank/route.ts';
 import {
@@ -52,6 +53,7 @@ export interface AppDeps
     Omit<ResponsesDeps, 'responses'>,
     FileRouteDeps,
     MetricsDeps,
+    Pick<OrganizationDeps, 'organizationNews'>,
     WebhookRouteDeps {
   orm: Orm;
   /** Limits the bodies and answers of all requests in flight. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { OrganizationStatus } from '../../db/accounts/organizations.ts';
 import { createDelivery } from '../../db/webhooks/deliveries.ts';
 import { Channels } from '../actors/channels/channels.ts';
 import { CircuitHints } from '../actors/channels/circuit-hints.ts';
@@ -274,6 +275,12 @@ export async function startActors(
         sql: databases.requests.sql,
         send: (command) => durable.send(command),
       }),
+    },
+    organizationNews: {
+      announce: (organization_id: string) => bus.publish('organization', { organization_id }),
+      onChanged: (id: string, status: OrganizationStatus) =>
+        quotas.onOrganizationChanged(id, status),
+      money: hints,
     },
     announceKey: (key_id: string) => bus.publish('key', { key_id }),
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>

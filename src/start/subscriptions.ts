@@ -1,3 +1,4 @@
+import { findOrganizationStatus } from '../../db/accounts/organizations.ts';
 import { readSwitches } from '../../db/channels/switches.ts';
 import type { Database } from '../../db/client.ts';
 import { findRestrictedKeys } from '../../db/keys.ts';
@@ -26,7 +27,8 @@ export interface SubscribedParts {
  * reads the database again:
  *
  * - switches: all rows.
- * - keys: the cache is emptied. Quota actors with money get the status of their keys.
+ * - keys and organizations: the cache is emptied. Quota actors with money get the status of their keys
+ *   and organizations.
  * - money: every waiting call requests money again.
  * - recalls: the number of the latest recall. If it is new, every quota actor returns its unused
  *   money. A call that waits for a recall also repeats it.
@@ -45,13 +47,22 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
   const restrictions = reread(async () => {
     const holders = [...quotas.all()].filter((quota) => !quota.isEmpty);
     const ids = holders.map((quota) => quota.key_id);
-    for (const { id, status } of await findRestrictedKeys(database.orm, ids)) {
-      quotas.find(id)?.onKeyChanged(status);
+    for (const key of await findRestrictedKeys(database.orm, ids)) {
+      quotas.find(key.id)?.onKeyChanged(key.status, key.organization_status);
     }
   });
   const onKeyChanged = async (key_id: string) => {
     const record = await keys.onKeyChanged(key_id);
-    if (record) quotas.find(key_id)?.onKeyChanged(record.status);
+    if (record) quotas.find(key_id)?.onKeyChanged(record.status, record.organization_status);
+  };
+  const onOrganizationChanged = async (organization_id: string) => {
+    keys.invalidateOrganization(organization_id);
+    const status = await findOrganizationStatus(database.sql, organization_id);
+    if (status) quotas.onOrganizationChanged(organization_id, status);
+  };
+  const onChangesMissed = () => {
+    keys.invalidateAll();
+    restrictions.request();
   };
   bus.subscribe('switch', {
     onMessage: () => switches.request(),
@@ -79,10 +90,16 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
         restrictions.request();
       });
     },
-    onGap: () => {
-      keys.invalidateAll();
-      restrictions.request();
+    onGap: onChangesMissed,
+  });
+  bus.subscribe('organization', {
+    onMessage: ({ organization_id }) => {
+      onOrganizationChanged(organization_id).catch((error: unknown) => {
+        onError(error);
+        restrictions.request();
+      });
     },
+    onGap: onChangesMissed,
   });
   return {
     applySwitches: () => switches.readNow(),

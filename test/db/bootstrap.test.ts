@@ -49,6 +49,7 @@ describe('the first run', () => {
       available: 100_000_000_000,
       held: 0,
       settled: 0,
+      credit: 0,
     });
     expect(await findMoneyFaults(sql)).toEqual([]);
   });

@@ -63,6 +63,8 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       timeout_ms: null,
       image_response_format: null,
       role: 'standard',
+      organization_status: 'active',
+      organization_requests_per_minute: null,
       is_previous_secret: false,
     });
     expect(await findKeyById(pool.orm, id)).toEqual(record as NonNullable<typeof record>);
@@ -152,6 +154,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       available: 5,
       held: 0,
       settled: 0,
+      credit: 0,
     });
     expect(await readBalance(pool.orm, 'org_unknown')).toBeUndefined();
   });

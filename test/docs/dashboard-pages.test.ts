@@ -35,8 +35,13 @@ test('docs/pages.md names no route that Weir does not serve', () => {
   const channel = [...sources.matchAll(/`\$\{channel\}([^`]*)`/g)].map(
     ([, path]) => `/v1/operator/channels/:id${path}`,
   );
+  const organization = [...sources.matchAll(/`\$\{organization\}([^`]*)`/g)].map(
+    ([, path]) => `/v1/operator/organizations/:id${path}`,
+  );
   const managed = Object.keys(MANAGEMENT_ROUTES).map((route) => route.split(' ')[1] ?? '');
-  const served = new Set([...written, ...managed, ...batches, ...channel].map(general));
+  const served = new Set(
+    [...written, ...managed, ...batches, ...channel, ...organization].map(general),
+  );
   const named = table.flatMap((line) =>
     [...line.matchAll(/`(?:GET |POST |PATCH )?(\/v1\/[^`]+)`/g)].map(([, path]) => path as string),
   );

@@ -29,6 +29,7 @@ describe('GET /v1/management/balance', () => {
       available: 100,
       held: 0,
       used: 0,
+      credit: 0,
     });
   });
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Value } from '@sinclair/typebox/value';
+import { SETTING_NAMES, SETTINGS } from '../../src/http/management/settings.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf } from '../support/envelope.ts';
 
@@ -16,10 +18,21 @@ test('the settings of an organization are read and changed', async () => {
     object: 'organization',
     id: app.organization_id,
     name: expect.any(String),
-    keep_answers: true,
+    ...{ status: 'active', status_reason: '', keep_answers: true },
+    settings: {
+      keep_answers: {
+        ...{ value: true, default: true },
+        schema: { description: expect.any(String), type: 'boolean' },
+      },
+    },
   });
   const response = await app.manage('PATCH', PATH, { keep_answers: false });
-  expect(await response.json()).toEqual({ ...before, keep_answers: false });
+  const changed = await response.json();
+  expect(changed).toMatchObject({
+    keep_answers: false,
+    settings: { keep_answers: { value: false, default: true } },
+  });
+  expect(await (await app.manage('GET', PATH)).json()).toEqual(changed);
   expect(await (await app.manage('GET', PATH)).json()).toMatchObject({ keep_answers: false });
   await app.manage('PATCH', PATH, { keep_answers: true });
 });
@@ -33,6 +46,43 @@ test.each([
 ])('400: %j', async (body, param) => {
   const error = await errorOf(await app.manage('PATCH', PATH, body), 400);
   expect(error.param).toBe(param);
+});
+
+test('each default is within its bounds, and is that of the database', async () => {
+  const { sql } = app.database;
+  await sql`insert into organization (id, name) values ('org_new', 'new')`;
+  const [row] = await sql`select * from organization where id = 'org_new'`;
+  for (const name of SETTING_NAMES) {
+    const { schema, default: standard } = SETTINGS[name];
+    expect(Value.Check(schema, standard)).toBe(true);
+    expect(row?.[name]).toEqual(standard);
+  }
+});
+
+test('a change is a line of the audit log, once; no change is none', async () => {
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  for (let time = 0; time < 2; time += 1) {
+    await app.manage('PATCH', PATH, { keep_answers: false }, headers);
+    await app.manage('PATCH', PATH, { keep_answers: false });
+  }
+  await app.manage('PATCH', PATH, { keep_answers: true });
+  const rows = await app.database.sql`
+    select before, after from audit_log
+    where organization_id = ${app.organization_id} and action = 'organization.update'
+    order by seq desc limit 2`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { before: { keep_answers: false }, after: { keep_answers: true } },
+    { before: { keep_answers: true }, after: { keep_answers: false } },
+  ]);
+});
+
+test('412: settings that somebody else changed', async () => {
+  const tag = (await app.manage('GET', PATH)).headers.get('etag') ?? '';
+  const change = (keep_answers: boolean) =>
+    app.manage('PATCH', PATH, { keep_answers }, { 'if-match': tag });
+  expect((await change(false)).status).toBe(200);
+  await errorOf(await change(true), 412);
+  await app.manage('PATCH', PATH, { keep_answers: true });
 });
 
 test('401: an API key cannot read the settings', async () => {

@@ -65,6 +65,8 @@ const SCHEMAS = {
   }),
   /** A debug window of the organization was opened or closed. */
   debug: Type.Object({ organization_id: Type.String() }),
+  /** The status or the limits of the organization changed. */
+  organization: Type.Object({ organization_id: Type.String() }),
   /** The row of the API key changed. */
   key: Type.Object({ key_id: Type.String() }),
   /**

@@ -6,6 +6,7 @@ import type {
   OrganizationRow,
 } from '../../../db/ledger/rows.ts';
 import type { GrantFunds } from '../../machines/grant.ts';
+import type { UnusableStatus } from './ledger-commands.ts';
 import { MoneyHints } from './money-hints.ts';
 
 /**
@@ -51,6 +52,20 @@ export class Books {
     organization.balance_nano_usd += amount;
   }
 
+  /** Adds credit to an organization, or takes it back. */
+  addCredit(organization_id: string, amount: number): void {
+    this.deposit(organization_id, amount);
+    this.organization(organization_id).credit_nano_usd += amount;
+  }
+
+  /** Returns why a key may make no calls; undefined if it may. */
+  unusableStatus(key: KeyRow): UnusableStatus | undefined {
+    const { status } = this.organization(key.organization_id);
+    if (status !== 'active') return `organization_${status}`;
+    if (key.status !== 'active') return key.status;
+    return key.expired ? 'expired' : undefined;
+  }
+
   fundsOf(key: KeyRow): Pick<GrantFunds, 'key_free' | 'balance'> {
     return {
       key_free:
@@ -63,6 +78,10 @@ export class Books {
 
   key(id: string): KeyRow {
     return requireRow(this.rows.keys.get(id), 'api_key', id);
+  }
+
+  organization(id: string): OrganizationRow {
+    return requireRow(this.rows.organizations.get(id), 'organization', id);
   }
 
   private freeMoney(key: KeyRow, amount: number): void {
@@ -78,18 +97,6 @@ export class Books {
     organization.held_nano_usd -= amount;
     organization.settled_nano_usd += amount;
   }
-
-  private organization(id: string): OrganizationRow {
-    return requireRow(this.rows.organizations.get(id), 'organization', id);
-  }
-}
-
-/** Returns why a key may make no calls; undefined if it may. */
-export function unusableStatus(
-  key: KeyRow,
-): 'inactive' | 'suspended' | 'revoked' | 'expired' | undefined {
-  if (key.status !== 'active') return key.status;
-  return key.expired ? 'expired' : undefined;
 }
 
 function requireRow<Row>(row: Row | undefined, table: string, id: string): Row {

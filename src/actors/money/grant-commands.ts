@@ -1,6 +1,6 @@
 import { type GrantRow, MAX_REAPED_GRANTS } from '../../../db/ledger/rows.ts';
 import { decideAmount } from '../../machines/grant.ts';
-import { type Books, unusableStatus } from './books.ts';
+import type { Books } from './books.ts';
 import type { GrantCommand, LedgerAnswer, ReturnCommand } from './ledger-commands.ts';
 import type { ShortageExplainer } from './shortage.ts';
 
@@ -24,7 +24,7 @@ export class GrantCommands {
     if (grant.granted_nano_usd !== command.expected_granted) {
       return { type: 'granted', granted: grant.granted_nano_usd, exact: true };
     }
-    const unusable = command.for_overrun ? undefined : unusableStatus(key);
+    const unusable = command.for_overrun ? undefined : this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
     const decision = decideAmount(command, {
       ...this.books.fundsOf(key),

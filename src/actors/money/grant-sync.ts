@@ -1,6 +1,7 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { AdmissionQueue, WaitingCall } from './admission-queue.ts';
 import { Grant, type GrantAnswer, GrantFencedError } from './grant.ts';
+import type { UnusableStatus } from './ledger-commands.ts';
 import { Overruns } from './overruns.ts';
 import type { QuotaDeps } from './quota-deps.ts';
 import {
@@ -28,6 +29,8 @@ interface SyncedQuota {
   readonly hasUnsettled: boolean;
   /** Admits each waiting call that the grant covers now. */
   admitWaiting(): void;
+  /** Called if the ledger refused money because of the status of the key or the organization. */
+  onUnusable(status: UnusableStatus): void;
 }
 
 /**
@@ -251,8 +254,7 @@ export class GrantSync {
       case 'short':
         return this.admitWithLess(waiter, answer);
       case 'key_unusable':
-        if (answer.status === 'expired') machine.send({ type: 'EXPIRED' });
-        else machine.send({ type: 'STATUS_CHANGED', status: answer.status });
+        this.quota.onUnusable(answer.status);
         return waiting.rejectAll(keyStatusError(answer.status));
       default:
         this.applyGrant(answer);

@@ -1,7 +1,7 @@
 import type { HoldRow, KeyRow } from '../../../db/ledger/rows.ts';
 import type { UsageLine } from '../../../db/ledger/usage-line.ts';
 import { decideAmount } from '../../machines/grant.ts';
-import { type Books, unusableStatus } from './books.ts';
+import type { Books } from './books.ts';
 import type {
   EndHoldCommand,
   ExtendHoldCommand,
@@ -27,7 +27,7 @@ export class HoldCommands {
     if (existing) return existing.status === 'held' ? { type: 'held' } : holdEnded(existing);
     const key = rows.keys.get(command.key_id);
     if (!key) return { type: 'not_found' };
-    const unusable = unusableStatus(key);
+    const unusable = this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
     const refused = await this.setAside(key, command.amount, command.recall_seq ?? null);
     if (refused) return refused;

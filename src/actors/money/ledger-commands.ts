@@ -13,6 +13,7 @@ export type LedgerCommand =
   | SettleHoldCommand
   | EndHoldCommand
   | DepositCommand
+  | CreditCommand
   | ReapCommand;
 
 /** Charges one call to the grant that covers it. */
@@ -108,7 +109,18 @@ interface DepositCommand {
   deposit_id: string;
   organization_id: string;
   amount: number;
+  reference?: string;
   note: string;
+}
+
+/**
+ * Sets the credit line of an organization. A higher line is a deposit of credit. A lower line takes back
+ * the credit above it, as far as it is free, and the rest as soon as it becomes free.
+ */
+interface CreditCommand {
+  type: 'CREDIT';
+  organization_id: string;
+  limit: number;
 }
 
 /** Declares a replica dead, closes its grants, and returns the uncharged money of these grants. */
@@ -116,6 +128,15 @@ interface ReapCommand {
   type: 'REAP';
   replica_id: string;
 }
+
+/** Why a key may make no calls. */
+export type UnusableStatus =
+  | 'inactive'
+  | 'suspended'
+  | 'revoked'
+  | 'expired'
+  | 'organization_suspended'
+  | 'organization_closed';
 
 /** The answer to a ledger command. Amounts are in nano-USD. */
 export type LedgerAnswer =
@@ -142,7 +163,7 @@ export type LedgerAnswer =
    * of other grants and holds, which may become free.
    */
   | { type: 'short'; bound: 'key' | 'organization'; free: number; elsewhere: number }
-  | { type: 'key_unusable'; status: 'inactive' | 'suspended' | 'revoked' | 'expired' }
+  | { type: 'key_unusable'; status: UnusableStatus }
   /** The replica was declared dead, or the grant of the command is closed. */
   | { type: 'fenced' }
   | { type: 'held' }

@@ -1,8 +1,9 @@
 import type { TransactionSql } from 'postgres';
-import { insertDeposits, insertHoldLines } from '../../../db/ledger/entries.ts';
+import { insertHoldLines } from '../../../db/ledger/entries.ts';
 import { declareDead, findLiveReplicas } from '../../../db/ledger/replicas.ts';
 import { type LockedRows, lockMoney, writeMoney } from '../../../db/ledger/rows.ts';
 import { Books } from './books.ts';
+import { DepositCommands } from './deposit-commands.ts';
 import { GrantCommands } from './grant-commands.ts';
 import { HoldCommands } from './hold-commands.ts';
 import type { LedgerAnswer, LedgerCommand, SettleCommand } from './ledger-commands.ts';
@@ -30,7 +31,7 @@ export async function applyMoneyCommands(
   const replicas = await findLiveReplicas(tx);
   const rows = await lockMoney(tx, {
     organization_ids: commands.flatMap((command) =>
-      command.type === 'DEPOSIT' ? [command.organization_id] : [],
+      command.type === 'DEPOSIT' || command.type === 'CREDIT' ? [command.organization_id] : [],
     ),
     key_ids: commands.flatMap((command) => ('key_id' in command ? [command.key_id] : [])),
     grant_ids: commands.flatMap((command) => ('grant_id' in command ? [command.grant_id] : [])),
@@ -50,12 +51,7 @@ class Batch {
   readonly books: Books;
   private readonly grants: GrantCommands;
   private readonly holds: HoldCommands;
-  private readonly deposits: {
-    id: string;
-    organization_id: string;
-    amount: number;
-    note: string;
-  }[] = [];
+  private readonly deposits: DepositCommands;
 
   constructor(
     private readonly tx: TransactionSql,
@@ -66,13 +62,11 @@ class Batch {
     const shortage = new ShortageExplainer(tx, this.books);
     this.grants = new GrantCommands(this.books, shortage, liveReplicas);
     this.holds = new HoldCommands(this.books, shortage);
+    this.deposits = new DepositCommands(tx, this.books);
   }
 
   async write(): Promise<void> {
-    const added = await insertDeposits(this.tx, this.deposits);
-    for (const { organization_id, amount_nano_usd } of added) {
-      this.books.deposit(organization_id, amount_nano_usd);
-    }
+    await this.deposits.book();
     await writeMoney(this.tx, this.rows);
     await insertHoldLines(this.tx, this.holds.lines);
   }
@@ -95,10 +89,9 @@ class Batch {
       case 'EXPIRE_HOLD':
         return this.holds.end(command);
       case 'DEPOSIT':
-        if (!this.rows.organizations.has(command.organization_id)) return { type: 'not_found' };
-        this.deposits.push({ ...command, id: command.deposit_id });
-        this.books.hints.onMoneyFreed(command.organization_id);
-        return { type: 'done' };
+        return this.deposits.deposit(command);
+      case 'CREDIT':
+        return this.deposits.setCreditLine(command);
       default:
         return command satisfies never;
     }

@@ -1,7 +1,9 @@
+import { organizationStatusError } from '../../errors/organization-status.ts';
 import type { ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { usd } from '../../json/usd.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
+import type { UnusableStatus } from './ledger-commands.ts';
 
 /** Which limit applies: the key's cap or the organization's balance. */
 export type LimitedBy = 'key' | 'organization';
@@ -16,8 +18,12 @@ export function quotaError(reason: QuotaRefusal, bound: LimitedBy, estimate: num
 }
 
 /** Returns the error for a call with a key that may not make calls. */
-export function keyStatusError(status: Exclude<QuotaRefusal, 'exhausted'>): WeirError {
+export function keyStatusError(status: UnusableStatus): WeirError {
   switch (status) {
+    case 'organization_suspended':
+      return organizationStatusError('suspended');
+    case 'organization_closed':
+      return organizationStatusError('closed');
     case 'revoked':
       return new WeirError('expired_api_key', 'This API key has been revoked.');
     case 'expired':

@@ -1,7 +1,11 @@
+import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
+import { organizationStatusError } from '../../errors/organization-status.ts';
+import type { WeirError } from '../../errors/weir-error.ts';
+import type { QuotaRefusal } from '../../machines/quota.ts';
 import { AdmissionQueue, type AdmissionRequest } from './admission-queue.ts';
 import type { Grant } from './grant.ts';
 import { GrantSync } from './grant-sync.ts';
-import type { LedgerAnswer } from './ledger-commands.ts';
+import type { LedgerAnswer, UnusableStatus } from './ledger-commands.ts';
 import type { QuotaDeps } from './quota-deps.ts';
 import { ledgerUnavailableError, moneyInFlightError, quotaError } from './quota-errors.ts';
 import { QuotaMachine } from './quota-machine.ts';
@@ -33,6 +37,8 @@ export class QuotaActor implements ReservationOwner {
   private readonly sync: GrantSync;
   /** How many charges wait for their commit. */
   private unsettled = 0;
+  /** While the organization is not active, the machine is in its state `suspended`. */
+  private organization_status: OrganizationStatus = 'active';
 
   constructor(
     readonly key_id: string,
@@ -89,11 +95,11 @@ export class QuotaActor implements ReservationOwner {
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
       // The call was just authenticated with an active key, so the status in the machine is
       // outdated.
+      this.organization_status = 'active';
       this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });
       verdict = this.machine.reserve(amount);
     }
-    if (verdict.type === 'refused')
-      throw quotaError(verdict.reason, this.sync.lastLimitedBy, amount);
+    if (verdict.type === 'refused') throw this.errorOf(verdict.reason, amount);
     if (verdict.type !== 'admitted') return undefined;
     this.refillAhead(amount);
     return new Reservation(this, this.sync.current.id, amount);
@@ -173,12 +179,37 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /** Called when the status, cap or expiry of the key's row changed. */
-  onKeyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
+  onKeyChanged(
+    status: 'active' | 'inactive' | 'suspended' | 'revoked',
+    organization_status: OrganizationStatus = this.organization_status,
+  ): void {
+    if (organization_status !== 'active') this.onOrganizationChanged(organization_status);
+    else {
+      this.organization_status = organization_status;
+      this.restrict(status);
+    }
+  }
+
+  private restrict(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
     this.machine.send({ type: 'STATUS_CHANGED', status });
     this.onMoneyReturned();
     // The unused money was granted under the old cap, so it is returned. Later calls request money
     // under the new cap.
     this.sync.requestClose();
+  }
+
+  /** Called when the status of the organization changed. Calls in flight end and are charged. */
+  onOrganizationChanged(status: OrganizationStatus): void {
+    this.organization_status = status;
+    if (status === 'active') this.onMoneyReturned();
+    else this.restrict('suspended');
+  }
+
+  onUnusable(status: UnusableStatus): void {
+    if (status === 'expired') this.machine.send({ type: 'EXPIRED' });
+    else if (status === 'organization_suspended') this.onOrganizationChanged('suspended');
+    else if (status === 'organization_closed') this.onOrganizationChanged('closed');
+    else this.machine.send({ type: 'STATUS_CHANGED', status });
   }
 
   /** Called at intervals. An idle actor returns its grant. A busy actor returns its surplus. */
@@ -217,7 +248,7 @@ export class QuotaActor implements ReservationOwner {
       const verdict = this.machine.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
       else if (verdict.type === 'refused')
-        waiter.reject(quotaError(verdict.reason, this.sync.lastLimitedBy, waiter.amount));
+        waiter.reject(this.errorOf(verdict.reason, waiter.amount));
     }
   }
 
@@ -279,6 +310,14 @@ export class QuotaActor implements ReservationOwner {
     if (unbooked === 0) return;
     this.machine.send({ type: 'UNBOOKED', amount: unbooked });
     this.onSumsChanged();
+  }
+
+  /** Returns the error for a call that the machine refused. */
+  private errorOf(reason: QuotaRefusal, amount: number): WeirError {
+    const { organization_status } = this;
+    return reason === 'suspended' && organization_status !== 'active'
+      ? organizationStatusError(organization_status)
+      : quotaError(reason, this.sync.lastLimitedBy, amount);
   }
 
   private enqueue(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {

@@ -1,3 +1,4 @@
+import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type HeldGrant, QuotaActor } from './quota.ts';
@@ -87,6 +88,13 @@ export class Quotas {
     this.lastRecall = last_seq;
     for (const actor of this.actors.values()) {
       if (!actor.isEmpty) actor.onRecall(last_seq);
+    }
+  }
+
+  /** Called when the status of an organization changed. */
+  onOrganizationChanged(organization_id: string, status: OrganizationStatus): void {
+    for (const actor of this.actors.values()) {
+      if (actor.organization_id === organization_id) actor.onOrganizationChanged(status);
     }
   }
 

@@ -11,7 +11,7 @@ import type { ClientProtocol } from '../../protocols/names.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
 import { readApiKey, readBearerToken } from './credentials.ts';
-import { requireOperation, requirePermission } from './permission.ts';
+import { requireOpen, requireOperation, requirePermission } from './permission.ts';
 import type { WrongCredentials } from './wrong-credentials.ts';
 
 /** The parts of `Authentication`. */
@@ -109,6 +109,7 @@ export class Authentication {
     const actor = this.actorOf(context, 'token', token);
     const manager = { organization_id, role, token_id, rights: { scopes }, actor };
     requirePermission(manager.rights, context.action);
+    requireOpen(token.organization_status, context.action);
     return manager;
   }
 

@@ -1,3 +1,4 @@
+import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import {
   ACTIONS,
   type Action,
@@ -8,6 +9,7 @@ import {
   type Rights,
   type TokenScope,
 } from '../../access/actions.ts';
+import { organizationStatusError } from '../../errors/organization-status.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 
 type RouteAction = Action | OperatorAction | undefined;
@@ -30,6 +32,12 @@ export function requirePermission(rights: Rights, action: RouteAction): void {
           : 'Ask an owner or an admin of the organization.',
     },
   );
+}
+
+/** Throws WeirError `organization_closed` if the action changes something in a closed organization. */
+export function requireOpen(status: OrganizationStatus, action: RouteAction): void {
+  if (status !== 'closed' || action?.endsWith('.read')) return;
+  throw organizationStatusError('closed', 'token');
 }
 
 /** Throws WeirError `access_denied` if an operator token with these scopes may not do the action. */

@@ -8,7 +8,7 @@ import { admitManager, type ManagementDeps } from './keys.ts';
 /**
  * `GET /v1/management/balance`. The spec (Management interface) has the route, but does not show
  * its fields. Amounts are in USD. `total_deposited = available + held + used`, exact to one
- * nano-USD.
+ * nano-USD. `credit` is the part of `total_deposited` that is lent (decisions: credit-lines).
  */
 export function getBalance(deps: ManagementDeps): Handler {
   return async (context) => {
@@ -20,9 +20,9 @@ export function getBalance(deps: ManagementDeps): Handler {
 }
 
 /** Returns a balance as clients see it. */
-export function balanceView({ deposited, available, held, used }: BalanceState): object {
+export function balanceView({ deposited, available, held, used, credit }: BalanceState): object {
   return {
     ...{ object: 'balance', currency: 'USD', total_deposited: usd(deposited) },
-    ...{ available: usd(available), held: usd(held), used: usd(used) },
+    ...{ available: usd(available), held: usd(held), used: usd(used), credit: usd(credit) },
   };
 }

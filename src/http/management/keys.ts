@@ -9,7 +9,6 @@ import {
   listKeys,
   lockManagedKey,
   MAX_KEYS_EVER,
-  MAX_KEYS_PER_ORGANIZATION,
   type ManagedKey,
   replaceKeySecret,
   updateKey,
@@ -132,7 +131,7 @@ export function createApiKey(deps: ManagementDeps): Handler {
         ...{ key_hash: hashCredential(secret), key_prefix: shownPrefix(secret) },
         ...{ ...DEFAULTS, ...fields },
       });
-      if (!key) throw tooManyKeys();
+      if (typeof key === 'number') throw tooManyKeys(key);
       await appendAudit(tx, {
         ...{ organization_id, actor, action: 'api_key.create', subject_id: key.id },
         ...{ before: null, after: auditedKey(key) },
@@ -286,8 +285,8 @@ function keyIdOf({ params }: RequestContext): string {
   return id;
 }
 
-function tooManyKeys(): WeirError {
-  const message = `An organization can have at most ${MAX_KEYS_PER_ORGANIZATION} API keys, and ${MAX_KEYS_EVER} with the deleted ones.`;
+function tooManyKeys(max_keys: number): WeirError {
+  const message = `This organization can have at most ${max_keys} API keys, and ${MAX_KEYS_EVER} with the deleted ones.`;
   return new WeirError('invalid_request', message, { hint: 'Delete a key that is not used.' });
 }
 

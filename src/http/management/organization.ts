@@ -1,31 +1,28 @@
-import { Type } from '@sinclair/typebox';
-import {
-  findSettings,
-  type OrganizationSettings,
-  updateSettings,
-} from '../../../db/organizations.ts';
+import { findSettings, lockSettings, updateSettings } from '../../../db/accounts/settings.ts';
+import { appendAudit } from '../../../db/audit/log.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { changedMembers } from '../../json/changed-members.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
+import { requireMatch, withEtag } from '../etag.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { changeOnce } from './change-once.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
+import {
+  describeSettings,
+  SETTING_NAMES,
+  type Settings,
+  UpdateSettingsSchema,
+} from './settings.ts';
 
-/** `PATCH /v1/management/organization`. All settings of an organization are members of this body. */
-const UpdateOrganizationSchema = Type.Object(
-  {
-    keep_answers: Type.Optional(Type.Boolean({ errorMessage: 'must be true or false' })),
-  },
-  { additionalProperties: false },
-);
+const validateUpdate = validator(UpdateSettingsSchema);
 
-const validateUpdate = validator(UpdateOrganizationSchema);
-
-/** `GET /v1/management/organization`. Returns the settings of the token's organization. */
+/** `GET /v1/management/organization`. Returns the organization of the token, with its settings. */
 export function getOrganization(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    return json(await readRecord(deps, organization_id));
+    return answerOf(await findSettings<Settings>(deps.sql, organization_id, SETTING_NAMES));
   };
 }
 
@@ -37,25 +34,40 @@ export function updateOrganization(
   deps: ManagementDeps & Pick<InferenceRouteDeps, 'repeats'>,
 ): Handler {
   return async (context) => {
-    const { organization_id } = await admitManager(deps, context);
-    const { value } = await readJsonObject(
+    const { organization_id, actor } = await admitManager(deps, context);
+    const { value, text: body } = await readJsonObject(
       context.request,
       context.bytes.of(organization_id),
       MAX_MANAGEMENT_BODY_BYTES,
     );
-    const { keep_answers } = validateUpdate(value);
-    if (keep_answers === undefined) {
+    const changes = validateUpdate(value);
+    if (Object.keys(changes).length === 0) {
       throw new WeirError('invalid_request', 'At least one field is required.', { param: 'body' });
     }
-    await updateSettings(deps.orm, organization_id, { keep_answers });
-    if (!keep_answers) await deps.repeats().dropUnwanted();
-    return json(await readRecord(deps, organization_id));
+    const action = 'organization.update';
+    const request = { organization_id, actor_id: actor.id, route: action, body };
+    const response = await changeOnce(deps, context, request, async (tx) => {
+      const before = await lockSettings<Settings>(tx, organization_id, SETTING_NAMES);
+      if (!before) return answerOf(before);
+      requireMatch(context.request, before.settings);
+      await updateSettings(tx, organization_id, changes);
+      const after = { ...before, settings: { ...before.settings, ...changes } };
+      const members = changedMembers(before.settings, after.settings);
+      if (members) {
+        await appendAudit(tx, {
+          ...{ organization_id, actor, action, subject_id: organization_id, ...members },
+        });
+      }
+      return answerOf(after);
+    });
+    if (changes.keep_answers === false) await deps.repeats().dropUnwanted();
+    return response;
   };
 }
 
-async function readRecord({ orm }: ManagementDeps, organization_id: string): Promise<object> {
-  const settings: OrganizationSettings | undefined = await findSettings(orm, organization_id);
-  if (!settings) throw new WeirError('not_found', 'There is no such organization.');
-  const { id, name, keep_answers } = settings;
-  return { object: 'organization', id, name, keep_answers };
+function answerOf(found: Awaited<ReturnType<typeof findSettings<Settings>>>): Response {
+  if (!found) throw new WeirError('not_found', 'There is no such organization.');
+  const { id, name, status, status_reason, settings } = found;
+  const record = { object: 'organization', id, name, status, status_reason, ...settings };
+  return withEtag(json({ ...record, settings: describeSettings(settings) }), settings);
 }

@@ -1,5 +1,5 @@
+import { findOrganizationStatus } from '../../../db/accounts/organizations.ts';
 import type { Sql } from '../../../db/client.ts';
-import { findSettings } from '../../../db/organizations.ts';
 import { mayGrant, SCOPES } from '../../access/actions.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -117,7 +117,8 @@ function tokenRoutes(app: ManagementRouteDeps): PathMethods[] {
     async admit(context) {
       const { actor } = await app.authentication.requireOperator(context);
       const owner = context.params['id'] ?? '';
-      const found = owner.includes('\u0000') ? undefined : await findSettings(app.orm, owner);
+      const hasNul = owner.includes('\u0000');
+      const found = hasNul ? undefined : await findOrganizationStatus(app.sql, owner);
       if (!found) {
         throw new WeirError('not_found', 'There is no such organization.', { param: 'id' });
       }

@@ -5,6 +5,9 @@ import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { getBooks } from './books.ts';
 import { OperatorChannels, type OperatorParts } from './channels.ts';
 import { getCircuitHistory } from './circuit-history.ts';
+import { DepositRoutes } from './deposits.ts';
+import type { OrganizationDeps } from './organization-change.ts';
+import { OrganizationRoutes } from './organizations.ts';
 import { importBill, reconcileUsage } from './reconciliation.ts';
 import { listOperatorTasks } from './tasks.ts';
 
@@ -19,13 +22,14 @@ interface OperatorRouteDeps {
 }
 
 /** The routes of the operator interface. */
-export function operatorRoutes(app: OperatorRouteDeps): PathMethods[] {
+export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathMethods[] {
   const { authentication, generation = notServedHere } = app;
   const operator = () => app.operator ?? notServedHere();
   const deps = { authentication, operator, generation };
   const channels = new OperatorChannels(deps);
   const channel = '/v1/operator/channels/:id';
   return [
+    ...organizationRoutes(app),
     ['/v1/operator/channels', { GET: channels.list }],
     [channel, { GET: channels.get }],
     [`${channel}/test`, { POST: channels.test }],
@@ -37,5 +41,21 @@ export function operatorRoutes(app: OperatorRouteDeps): PathMethods[] {
     ['/v1/operator/provider-bills', { POST: importBill(deps) }],
     ['/v1/operator/usage-reconciliation', { GET: reconcileUsage(deps) }],
     ['/v1/operator/tasks', { GET: listOperatorTasks(deps) }],
+  ];
+}
+
+/** The routes of organizations and their money. */
+function organizationRoutes(app: OrganizationDeps): PathMethods[] {
+  const organizations = new OrganizationRoutes(app);
+  const deposits = new DepositRoutes(app);
+  const organization = '/v1/operator/organizations/:id';
+  return [
+    ['/v1/operator/organizations', { GET: organizations.list, POST: organizations.create }],
+    [organization, { GET: organizations.get, PATCH: organizations.update }],
+    [`${organization}/suspend`, { POST: organizations.suspend }],
+    [`${organization}/reactivate`, { POST: organizations.reactivate }],
+    [`${organization}/close`, { POST: organizations.close }],
+    [`${organization}/deposits`, { GET: deposits.list, POST: deposits.create }],
+    [`${organization}/credit-line`, { PATCH: deposits.setCreditLine }],
   ];
 }

@@ -1,8 +1,10 @@
+import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import type { Orm } from '../../../db/client.ts';
 import { findKeyByHash, findKeyById, type KeyRecord } from '../../../db/keys.ts';
 import { findTokenByHash, type TokenRecord } from '../../../db/organizations.ts';
 import { hashCredential } from '../../../db/secrets.ts';
 import type { TokenScope } from '../../access/actions.ts';
+import { organizationStatusError } from '../../errors/organization-status.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { LruCache } from './lru-cache.ts';
 import { SharedLookups } from './shared-lookups.ts';
@@ -52,6 +54,7 @@ export interface ManagementToken extends ValidToken {
   readonly organization_id: string;
   /** The rate-limit role of the organization. */
   readonly role: string;
+  readonly organization_status: OrganizationStatus;
 }
 
 /**
@@ -151,8 +154,12 @@ export class KeyCache {
         hint: 'The management interface takes a token that begins with mt-.',
       });
     }
-    const { organization_id, role } = token;
-    return { ...validToken(token), organization_id, role: role ?? '' };
+    const { organization_id, role, organization_status } = token;
+    const organization = { organization_id, role: role ?? '' };
+    return {
+      ...{ ...validToken(token), ...organization },
+      organization_status: organization_status ?? 'active',
+    };
   }
 
   /**
@@ -209,6 +216,15 @@ export class KeyCache {
   private markOutdated(hash: string | undefined): void {
     const cached = hash === undefined ? undefined : this.cached.get(hash);
     if (cached) cached.cached_until_ms = 0;
+  }
+
+  /** Marks the keys of an organization as outdated. Called when its status or limits changed. */
+  invalidateOrganization(organization_id: string): void {
+    this.announcements += 1;
+    this.keyLookups.detachAll();
+    for (const cached of this.cached.values()) {
+      if (cached.record.organization_id === organization_id) cached.cached_until_ms = 0;
+    }
   }
 
   /** Marks all keys as outdated. Called when announcements may have been lost. */
@@ -274,8 +290,9 @@ function endedTokenError(end: EndOfToken): WeirError {
 }
 
 /** True if a key may be used now. */
-function isActive({ status, expires_at }: KeyRecord, now: number): boolean {
-  return status === 'active' && !(expires_at && expires_at.getTime() <= now);
+function isActive({ status, organization_status, expires_at }: KeyRecord, now: number): boolean {
+  if (status !== 'active' || organization_status !== 'active') return false;
+  return !(expires_at && expires_at.getTime() <= now);
 }
 
 /** Returns the record of a key that may be used now. Throws WeirError like `authenticate`. */
@@ -291,6 +308,9 @@ function requireActive(record: KeyRecord | undefined, now: number): KeyRecord {
     throw new WeirError('access_denied', `This API key is ${record.status}.`, {
       hint: 'Set the status of the API key to active with the management API.',
     });
+  }
+  if (record.organization_status !== 'active') {
+    throw organizationStatusError(record.organization_status);
   }
   return record;
 }

@@ -37,6 +37,11 @@ export class LruCache<Key, Value> {
     }
   }
 
+  /** The entries, in no certain order. Reading them is not a use. */
+  values(): IterableIterator<Value> {
+    return this.entries.values();
+  }
+
   delete(key: Key): void {
     const value = this.entries.get(key);
     if (value === undefined) return;

@@ -99,6 +99,7 @@ const ROUTES: Route[] = [
   management('GET', '/debug-events'),
   management('GET', '/requests/{id}/debug', 200, 'copy'),
   operator('/tokens'),
+  operator('/organizations'),
   operator('/audit-log'),
   operator('/calls'),
   operator('/tasks'),

@@ -78,7 +78,7 @@ export const BUS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'after a gap the key cache keeps its keys',
-        from: '      keys.invalidateAll();\n',
+        from: '    keys.invalidateAll();\n',
         to: '',
       },
       {

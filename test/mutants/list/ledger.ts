@@ -6,6 +6,32 @@ const SCHEDULED = ['test/sim/near-cap.test.ts'];
 
 export const LEDGER: readonly MutatedFile[] = [
   {
+    path: 'src/actors/money/deposit-commands.ts',
+    tests: ['test/actors/money/credit.test.ts'],
+    mutants: [
+      {
+        name: 'credit is taken back from money that is not free',
+        from: 'Math.max(missing, -balance_nano_usd)',
+        to: 'missing',
+      },
+      {
+        name: 'a lower credit line takes nothing back',
+        from: 'Math.max(missing, -balance_nano_usd)',
+        to: 'Math.max(missing, 0)',
+      },
+      {
+        name: 'a lower credit line leaves idle grants',
+        from: '      books.hints.onRecall({ seq, organization_id, key_id: null });\n',
+        to: '',
+      },
+      {
+        name: 'credit is not counted as credit',
+        from: 'this.books.addCredit(organization_id, amount);',
+        to: 'this.books.deposit(organization_id, amount);',
+      },
+    ],
+  },
+  {
     path: 'src/actors/money/hold-commands.ts',
     tests: LEDGER_TESTS,
     mutants: [
@@ -76,6 +102,12 @@ export const LEDGER: readonly MutatedFile[] = [
         to: '',
       },
       {
+        name: 'a key of a suspended organization gets money',
+        from: "if (status !== 'active') return",
+        to: 'if (false) return',
+        tests: ['test/actors/money/credit.test.ts'],
+      },
+      {
         name: 'an expired key gets money',
         from: "return key.expired ? 'expired' : undefined;",
         to: 'return undefined;',
@@ -113,8 +145,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a call that has run is not paid if its key was revoked',
-        from: 'command.for_overrun ? undefined : unusableStatus(key)',
-        to: 'unusableStatus(key)',
+        from: 'command.for_overrun ? undefined : this.books.unusableStatus(key)',
+        to: 'this.books.unusableStatus(key)',
         tests: MISHAPS,
       },
       {

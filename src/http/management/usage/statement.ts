@@ -2,6 +2,7 @@ import { readAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
 import { breakDown } from '../../../../db/usage/breakdown.ts';
 import {
   chargesByKey,
+  type DepositRow,
   heldOfMonth,
   listDeposits,
   type Month,
@@ -36,10 +37,12 @@ export function getStatement(deps: UsageDeps): Handler {
       object: 'statement',
       month: name,
       currency: 'USD',
-      deposits: deposits.map(({ id, amount_nano_usd, note, created_at }) => ({
-        ...{ id, amount: usd(amount_nano_usd), note, created_at: created_at.toISOString() },
+      deposits: deposits.map(({ id, kind, amount_nano_usd, reference, note, created_at }) => ({
+        ...{ id, kind, amount: usd(amount_nano_usd), reference, note },
+        created_at: created_at.toISOString(),
       })),
-      deposited: usd(deposits.reduce((sum, { amount_nano_usd }) => sum + amount_nano_usd, 0)),
+      deposited: usd(sumOf(deposits, (kind) => kind === 'payment')),
+      credit: usd(sumOf(deposits, (kind) => kind !== 'payment')),
       charged: sumsOf(total),
       held: usd(held),
       by_api_key: keys.map(({ key_id, name: key_name, requests, charged_nano_usd }) => ({
@@ -51,6 +54,11 @@ export function getStatement(deps: UsageDeps): Handler {
     });
   };
 }
+
+const sumOf = (deposits: readonly DepositRow[], isMeant: (kind: DepositRow['kind']) => boolean) =>
+  deposits
+    .filter(({ kind }) => isMeant(kind))
+    .reduce((sum, { amount_nano_usd }) => sum + amount_nano_usd, 0);
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 

@@ -1,0 +1,55 @@
+/**
+ * What an organization can choose: one table of settings. It drives `PATCH` and `GET` of
+ * `/v1/management/organization`. A new setting is an entry here, and a column of `organization` with the
+ * same name and default.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import type { organization } from '../../../db/schema.ts';
+
+interface Setting {
+  /** What the setting is, for people. */
+  readonly says: string;
+  /** The values that it can have: its bounds. */
+  readonly schema: TSchema;
+  readonly default: unknown;
+}
+
+/** The settings of an organization. */
+export const SETTINGS = {
+  keep_answers: {
+    says: 'Keep the answers of calls with an Idempotency-Key, so that a repeat gets the first answer.',
+    schema: Type.Boolean({ errorMessage: 'must be true or false' }),
+    default: true,
+  },
+} as const satisfies Partial<Record<keyof typeof organization.$inferSelect, Setting>>;
+
+type SettingName = keyof typeof SETTINGS;
+
+/** The values of all settings. */
+export type Settings = {
+  -readonly [Name in SettingName]: Static<(typeof SETTINGS)[Name]['schema']>;
+};
+
+/** The names of all settings. They are the names of their columns too. */
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** `PATCH /v1/management/organization` */
+export const UpdateSettingsSchema = Type.Partial(
+  Type.Object(
+    Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].schema])) as {
+      [Name in SettingName]: (typeof SETTINGS)[Name]['schema'];
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** Returns each setting with its value, its default and its bounds (a JSON Schema). */
+export function describeSettings(values: Settings): object {
+  return Object.fromEntries(
+    SETTING_NAMES.map((name) => {
+      const { says: description, schema, default: standard } = SETTINGS[name];
+      const { errorMessage: _message, ...bounds } = schema;
+      return [name, { value: values[name], default: standard, schema: { description, ...bounds } }];
+    }),
+  );
+}

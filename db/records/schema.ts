@@ -34,8 +34,8 @@ export const callRecord = pgTable(
     ...recordColumns(),
   },
   (table) => [
-    index('call_record_by_key').on(table.key_id, table.at, table.id),
-    index('call_record_by_organization').on(table.organization_id, table.at, table.id),
+    index('call_record_by_key').on(table.key_id, table.at),
+    index('call_record_by_organization').on(table.organization_id, table.at),
     index('call_record_by_transaction').using('brin', table.xid),
   ],
 );

@@ -59,8 +59,12 @@ export function changeOnce(
   change: (tx: TransactionSql) => Promise<Response>,
 ): Promise<Response> {
   const owner = organization_id ?? '';
-  const inTransaction = (work: typeof change) =>
-    turns.run(owner, () => sql.begin(work) as Promise<Response>);
+  const inTransaction = async (work: typeof change) => {
+    const answer = await turns.run(owner, () => sql.begin(work) as Promise<Response>);
+    // The answer may have a secret that is shown once.
+    answer.headers.set('cache-control', 'no-store');
+    return answer;
+  };
   const idempotency_key = readIdempotencyKey(request);
   if (idempotency_key === undefined) return inTransaction(change);
   const repeat_hash = Bun.SHA256.hash(idempotency_key, 'hex');

@@ -25,7 +25,9 @@ export function getWebhookSecret(deps: Deps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const secret = await requireWebhooks(deps).secrets.getOrCreate(organization_id);
-    return json({ object: 'webhook_secret', secret });
+    const answer = json({ object: 'webhook_secret', secret });
+    answer.headers.set('cache-control', 'no-store');
+    return answer;
   };
 }
 

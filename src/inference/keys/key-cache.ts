@@ -16,7 +16,10 @@ const MAX_CACHED_KEYS = 20_000;
  * unknown keys evicts no valid key.
  */
 const MAX_UNKNOWN_KEYS = 10_000;
-/** A cached key is read again after this time, because the announcement of a change may be lost. */
+/**
+ * A cached key or ended token is read again after this time, because the announcement of a change may
+ * be lost.
+ */
 export const KEY_TTL_MS = 30_000;
 /**
  * An unknown key is looked up again after this time, because another replica may just have created
@@ -87,8 +90,10 @@ export class KeyCache {
   /** Hashes of tokens that were valid when they were read last. */
   private readonly knownTokens = new LruCache<string, true>(MAX_KNOWN_TOKENS);
 
-  /** Why tokens have ended, by hash. So a program that still sends such a token costs no query. */
-  private readonly endedTokens = new LruCache<string, EndOfToken>(MAX_KNOWN_TOKENS);
+  /** Why tokens have ended, by hash. So a program that still sends such a token costs few queries. */
+  private readonly endedTokens = new LruCache<string, { end: EndOfToken; until_ms: number }>(
+    MAX_KNOWN_TOKENS,
+  );
 
   constructor(
     private readonly orm: Orm,
@@ -187,12 +192,12 @@ export class KeyCache {
     if (!isCredential(secret, prefix)) return undefined;
     const hash = hashCredential(secret);
     const known = this.endedTokens.get(hash);
-    if (known) throw endedTokenError(known);
+    if (known && known.until_ms > this.now()) throw endedTokenError(known.end);
     const token = await this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
     if (token && token.ended === null) this.knownTokens.set(hash, true);
     else this.knownTokens.delete(hash);
     if (!token?.ended) return token;
-    this.endedTokens.set(hash, token.ended);
+    this.endedTokens.set(hash, { end: token.ended, until_ms: this.now() + KEY_TTL_MS });
     throw endedTokenError(token.ended);
   }
 

@@ -30,6 +30,10 @@ describe('Idempotency-Key', () => {
       await keys.create({ name: 'repeated' }, header),
     ];
     expect(first.headers.get('idempotent-replayed')).toBeNull();
+    for (const { headers } of [first, repeat]) {
+      // RFC 9111, 5.2.2.5: no cache keeps an answer with a secret.
+      expect(headers.get('cache-control')).toBe('no-store');
+    }
     expect(repeat.headers.get('idempotent-replayed')).toBe('true');
     expect(repeat.headers.get('etag')).toBe(first.headers.get('etag') ?? 'missing');
     expect(repeat.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));

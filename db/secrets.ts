@@ -1,9 +1,9 @@
-/** The first letters of a credential: of an API key, a management token or an operator token. */
-export type CredentialPrefix = 'sk' | 'mt' | 'op';
+/** The first letters of a credential: an API key, a management or operator token, a one-time link. */
+export type CredentialPrefix = 'sk' | 'mt' | 'op' | 'lk';
 
 const SHOWN_CHARS = 8;
 
-/** Returns a new credential of 256 random bits: `sk-…`, `mt-…` or `op-…`. */
+/** Returns a new credential of 256 random bits: `sk-…`, `mt-…`, `op-…` or `lk-…`. */
 export function newCredential(prefix: CredentialPrefix): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return `${prefix}-${Buffer.from(bytes).toString('base64url')}`;
@@ -23,7 +23,9 @@ export function shownPrefix(credential: string): string {
   return `${credential.slice(0, shown)}…`;
 }
 
+type IdKind = 'org' | 'key' | 'token' | 'replica' | 'person' | 'session' | 'account' | 'link';
+
 /** Returns a new id that starts with its kind: `key_0192…`. */
-export function newId(kind: 'org' | 'key' | 'token' | 'replica'): string {
+export function newId(kind: IdKind): string {
   return `${kind}_${Bun.randomUUIDv7().replaceAll('-', '')}`;
 }

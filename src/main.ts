@@ -34,9 +34,7 @@ const weir = await startWeir(environment, log).catch((error: unknown) => {
 if (weir.first_run && weir.embedded) {
   writeFirstRun(environment.WEIR_DATA, weir.base_url, weir.first_run);
 }
-process.stdout.write(
-  `${greeting(weir.base_url, weir.first_run, weir.chat_model)}\nWeir is ready\n`,
-);
+process.stdout.write(`${greeting(weir)}\nWeir is ready\n`);
 
 let stopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

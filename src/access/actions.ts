@@ -5,7 +5,7 @@
 
 /** What a person may be in an organization, from the most rights to the fewest. */
 export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
-type Role = (typeof ROLES)[number];
+export type Role = (typeof ROLES)[number];
 
 /** What a management token may be good for. `admin` includes the others. */
 export const SCOPES = ['read', 'keys', 'billing', 'admin'] as const;
@@ -47,6 +47,8 @@ export const ACTIONS = {
   'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },
   'debug.read': { says: 'read copies of prompts and answers', roles: ADMINS, scopes: [] },
   'debug.write': { says: 'open and close debug windows', roles: ADMINS, scopes: [] },
+  'people.read': { says: 'see people and invitations', roles: ALL, scopes: ['read'] },
+  'people.write': { says: 'invite people and change their roles', roles: ADMINS, scopes: [] },
   'audit.read': { says: 'read the audit log', roles: ADMINS, scopes: ['read'] },
 } as const satisfies Record<string, Permission>;
 
@@ -75,6 +77,17 @@ export function may(rights: Rights, action: Action): boolean {
 export function mayGrant(rights: Rights, scopes: readonly TokenScope[]): boolean {
   const actions = Object.keys(ACTIONS) as Action[];
   return actions.every((action) => !may({ scopes }, action) || may(rights, action));
+}
+
+/**
+ * True if the rights include all that a person with this role may do. So an admin neither makes nor
+ * removes an owner.
+ */
+export function mayAssign(rights: Rights, role: Role): boolean {
+  if (rights.member_role !== undefined) {
+    return ROLES.indexOf(role) >= ROLES.indexOf(rights.member_role);
+  }
+  return mayGrant(rights, ['admin']);
 }
 
 /** True if an operator token with these scopes may do an action. */

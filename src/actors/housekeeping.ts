@@ -5,6 +5,7 @@ import { deleteOldCopies } from '../../db/debug/copies.ts';
 import { deleteOldWindows } from '../../db/debug/windows.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
+import { deleteEndedSignIns } from '../../db/people/expired.ts';
 import { deleteExpiredCalls, dropUnwantedBodies } from '../../db/repeats/kept-answers.ts';
 import { deleteExpiredChanges } from '../../db/repeats/kept-changes.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
@@ -26,6 +27,8 @@ const TRANSITIONS_A_SWEEP = 5_000;
 /** A copy may have megabytes. */
 const COPIES_A_SWEEP = 1_000;
 const WINDOWS_A_SWEEP = 1_000;
+/** How long lists show invitations that have ended. */
+const KEEP_LINKS_DAYS = 90;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
 /**
@@ -76,6 +79,7 @@ export class Housekeeping {
     await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteExpiredCalls(sql);
     await deleteExpiredChanges(sql);
+    await deleteEndedSignIns(sql, KEEP_LINKS_DAYS);
     await dropUnwantedBodies(sql);
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);

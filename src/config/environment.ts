@@ -55,6 +55,26 @@ const EnvironmentSchema = Type.Object({
       rule: 'must be 16 to 512 visible ASCII characters',
     }),
   ),
+  WEIR_SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://[^\\s/]+/?(\\?\\S*)?$',
+      rule: 'must be smtp://user:password@host:port, or smtps://…',
+    }),
+  ),
+  WEIR_MAIL_FROM: Type.Optional(
+    Type.String({
+      pattern: '^[^\\r\\n]*[^\\s<>@]+@[^\\s<>@]+>?$',
+      rule: 'must be an e-mail address, e.g. Weir <weir@example.com>',
+    }),
+  ),
+  WEIR_OIDC_ISSUER: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      rule: 'must be the https address of an identity provider',
+    }),
+  ),
+  WEIR_OIDC_CLIENT_ID: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_OIDC_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
   WEIR_S3_REGION: Type.Optional(Type.String({ minLength: 1 })),
@@ -113,6 +133,11 @@ Environment:
                                    CIDR blocks, separated by commas (default: none)
   WEIR_METRICS_TOKEN               token that may read /metrics from other machines, besides the
                                    operator token
+  WEIR_SMTP_URL                    SMTP server for invitations and new passwords:
+                                   smtp://user:password@host:port (default: links are shown)
+  WEIR_MAIL_FROM                   the sender of these mails
+  WEIR_OIDC_ISSUER                 identity provider for people (OpenID Connect), with
+                                   WEIR_OIDC_CLIENT_ID, WEIR_OIDC_CLIENT_SECRET
   WEIR_S3_BUCKET                   bucket for results instead of the data folder, with
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
   WEIR_TRANSPORT                   HTTP client for upstreams: own, or the platform's fetch

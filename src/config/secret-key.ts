@@ -12,7 +12,8 @@ export type KeyUse =
   | 'webhook-secrets'
   | 'kept-answers'
   | 'kept-changes'
-  | 'debug-copies';
+  | 'debug-copies'
+  | 'sign-in';
 
 /**
  * Returns the installation's key. The key is `WEIR_SECRET_KEY`, or a file in the data folder (mode

@@ -37,6 +37,10 @@ export const ERRORS = {
   currency_retired: entry(400, 'invalid_request_error', 'invalid_request_error'),
   invalid_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
   expired_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
+  /** The e-mail address or the password is wrong. The error does not say which. */
+  sign_in_failed: entry(401, 'invalid_request_error', 'authentication_error'),
+  /** The request has the cookie of no session, or of one that has ended. */
+  session_ended: entry(401, 'invalid_request_error', 'authentication_error'),
   insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
   quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
   /**

@@ -29,6 +29,7 @@ import { notServedHere } from './not-served.ts';
 import type { OperatorParts } from './operator/channels.ts';
 import type { OrganizationDeps } from './operator/organization-change.ts';
 import { operatorRoutes } from './operator/routes.ts';
+import { peopleRoutes } from './people/routes.ts';
 import { rerank } from './rerank/route.ts';
 import {
   cancelResponse,
@@ -39,6 +40,8 @@ import {
   removeResponse,
 } from './responses/route.ts';
 import type { HttpRoute, PathMethods } from './route.ts';
+import type { PeopleParts } from './sign-in/parts.ts';
+import { signInRoutes } from './sign-in/routes.ts';
 import { getTaskEvents } from './tasks/events.ts';
 import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
@@ -81,6 +84,8 @@ export interface AppDeps
    * these routes.
    */
   operator?: OperatorParts;
+  /** People and their sessions. Missing if this process lets nobody sign in. */
+  people?: PeopleParts;
   /** Returns true while this replica can serve requests. */
   isReady: () => boolean;
   /** Called with every error before the error response is created. Must not throw. */
@@ -129,6 +134,8 @@ export function routes(deps: AppDeps): HttpRoute[] {
       methods: { GET: getModel(deps), POST: geminiModels(withGeneration(deps)) },
       families: { POST: 'gemini' },
     },
+    ...signInRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...peopleRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
   ];

@@ -3,15 +3,25 @@ import { join } from 'node:path';
 import type { FirstRun } from '../../db/bootstrap.ts';
 import type { Installation } from '../config/installation.ts';
 
+/** What a start tells the person who started Weir. */
+interface Started {
+  readonly base_url: string;
+  readonly first_run: FirstRun | undefined;
+  readonly operator_link: string | undefined;
+  readonly chat_model: string | undefined;
+}
+
 /**
  * Returns the text for stdout. It has the base URL. On the first run it also has the credentials. It has
- * an example call, if a channel serves a chat model.
+ * an example call, if a channel serves a chat model. Until somebody is an operator, it has a link that
+ * makes its user one.
  */
-export function greeting(
-  baseUrl: string,
-  firstRun: FirstRun | undefined,
-  chat_model: string | undefined,
-): string {
+export function greeting({
+  base_url: baseUrl,
+  first_run: firstRun,
+  operator_link,
+  chat_model,
+}: Started): string {
   const lines = [`Base URL          ${baseUrl}`];
   if (firstRun) {
     lines.push(
@@ -19,6 +29,13 @@ export function greeting(
       `Management token  ${firstRun.management_token}`,
       `Operator token    ${firstRun.operator_token}`,
       '                  (shown once; the database has only hashes)',
+      '',
+    );
+  }
+  if (operator_link !== undefined) {
+    lines.push(
+      `Operator link     ${operator_link}`,
+      '                  (works once; POST email, name and password to it)',
       '',
     );
   }

@@ -21,6 +21,7 @@ import { type GenerationOverrides, openGeneration } from './generation.ts';
 import { chatModelOf } from './greeting.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
+import { firstOperatorLink, openPeople } from './people.ts';
 
 /** When the process stops, requests in flight get this time to end, ms. */
 const DRAIN_MS = 30_000;
@@ -32,6 +33,8 @@ export interface Weir {
   base_url: string;
   /** The credentials that the first start created; undefined if the database was not empty. */
   first_run: FirstRun | undefined;
+  /** Signs the first operator in, once; undefined if the installation has an operator. */
+  operator_link: string | undefined;
   /** A chat model that a channel serves, for the example of the greeting. */
   chat_model: string | undefined;
   /** True if Weir runs its own PostgreSQL. */
@@ -89,11 +92,13 @@ export async function startWeir(
       redis,
     });
     const proxies = environment.WEIR_TRUSTED_PROXIES;
+    const people = openPeople(environment, databases, key, wrongCredentials, log);
     const app = createApp({
       ...actors,
       authentication: new Authentication({
         keys: actors.keys,
         wrongCredentials,
+        people: people.sessions,
         tokenUses,
         records: actors.records,
         debug,
@@ -128,6 +133,7 @@ export async function startWeir(
       debug: () => debug,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
+      people,
       public_url: generation.ports.public_url,
       generation: () => ({ ...generation.ports, tasks: actors.tasks }),
       files: generation.files,
@@ -141,9 +147,14 @@ export async function startWeir(
       actors.tasks.watches.stop();
       actors.feed.stop();
     });
+    const base_url = `http://localhost:${server.port}`;
     return {
-      base_url: `http://localhost:${server.port}`,
+      base_url,
       first_run,
+      operator_link: await firstOperatorLink(
+        databases.background.sql,
+        environment.WEIR_PUBLIC_URL?.replace(/\/+$/, '') ?? base_url,
+      ),
       chat_model: chatModelOf(live.now),
       embedded: databases.exclusive,
       stop: () => runAll(stopSteps),

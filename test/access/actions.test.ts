@@ -28,7 +28,14 @@ describe('roles', () => {
   test('a viewer changes nothing, and reads no prompt and no secret', () => {
     const allowed = all.filter((action) => may({ member_role: 'viewer' }, action));
     expect(allowed).toEqual([
-      ...(['usage.read', 'billing.read', 'keys.read', 'tasks.read', 'settings.read'] as const),
+      ...([
+        'usage.read',
+        'billing.read',
+        'keys.read',
+        'tasks.read',
+        'settings.read',
+        'people.read',
+      ] as const),
     ]);
   });
 });

@@ -41,7 +41,7 @@ describe('README', () => {
   test('shows what the first start prints', () => {
     const block = blockWith('Base URL').text.split('\n');
     const labels = block.filter((line) => /^[A-Z][\w ]+ {2}|^Weir is ready/.test(line));
-    expect(labels.length).toBe(5);
+    expect(labels.length).toBe(6);
     for (const line of labels) expect(at.weir.output()).toContain(line.split('  ')[0] ?? '');
   });
 

@@ -12,6 +12,7 @@ const FLOORS: [prefix: string, floor: number][] = [
   ['src/access/', 2],
   ['src/catalogue/', 2],
   ['src/storage/', 2],
+  ['src/mail/', 2],
   ['src/upstreams/', 2],
   ['db/', 2],
   ['src/actors/', 3],

@@ -24,10 +24,21 @@ test('the example calls a model that a channel of weir.yaml serves', () => {
   expect(chatModelOf(demoInstallation('http://unused.invalid'))).toBe('gpt-4o-mini');
 });
 
+const started = {
+  ...{ base_url: 'http://localhost:1', first_run: FIRST, operator_link: undefined },
+  chat_model: 'claude-haiku-4-5',
+};
+
 test('the greeting has an example only if there is a model for it', () => {
-  expect(greeting('http://localhost:1', FIRST, 'claude-haiku-4-5')).toContain(
-    '"model":"claude-haiku-4-5"',
+  expect(greeting(started)).toContain('"model":"claude-haiku-4-5"');
+  expect(greeting({ ...started, chat_model: undefined })).not.toContain('Try:');
+  expect(greeting({ ...started, first_run: undefined })).not.toContain('Try:');
+});
+
+test('the greeting has a link for the first operator until there is one', () => {
+  const operator_link = 'http://localhost:1/v1/auth/links/lk-1';
+  expect(greeting(started)).not.toContain('Operator link');
+  expect(greeting({ ...started, first_run: undefined, operator_link })).toContain(
+    `Operator link     ${operator_link}\n`,
   );
-  expect(greeting('http://localhost:1', FIRST, undefined)).not.toContain('Try:');
-  expect(greeting('http://localhost:1', undefined, 'claude-haiku-4-5')).not.toContain('Try:');
 });

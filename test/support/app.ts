@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
+import { isInvited } from '../../db/people/links.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { parseCidrList } from '../../src/config/cidr-list.ts';
@@ -15,6 +16,9 @@ import { createApp } from '../../src/http/app.ts';
 import { Authentication } from '../../src/http/auth/authentication.ts';
 import { WrongCredentials } from '../../src/http/auth/wrong-credentials.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
+import { SignInLibrary } from '../../src/http/sign-in/library.ts';
+import type { PeopleParts } from '../../src/http/sign-in/parts.ts';
+import { PersonSessions } from '../../src/http/sign-in/person-sessions.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
 import { TokenUses } from '../../src/inference/keys/token-uses.ts';
@@ -32,6 +36,9 @@ export interface TestAppOptions {
   /** CIDR blocks of the proxies whose `X-Forwarded-For` is trusted; none by default. */
   trusted_proxies?: string;
   metrics_token?: string;
+  public_url?: string;
+  /** Sends mails; without it, links are shown. */
+  mailer?: PeopleParts['mailer'];
   /** The clock of authentication, in milliseconds. */
   now?: () => number;
   /** Returns whether a channel takes calls of the model now. By default a channel always does. */
@@ -102,6 +109,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...{ sql: pool.sql, clock: systemClock },
     onError: (error) => test_app.reported.push(error),
   });
+  const proxies = trusted_proxies === undefined ? [] : parseCidrList(trusted_proxies);
+  const { public_url, mailer } = options;
+  const library = new SignInLibrary({
+    ...{ orm: pool.orm, key: new Uint8Array(32).fill(7), public_url, oidc: undefined },
+    isInvited: (email) => isInvited(pool.sql, email),
+    warn: () => undefined,
+  });
+  const sessions = new PersonSessions({ sql: pool.sql, library, public_url, proxies });
   const bodies = new BodyBudget(options.max_body_bytes ?? MAX_BODY_BYTES);
   const repeats = new Repeats({
     ...{ sql: pool.sql, clock: systemClock, key: new Uint8Array(32), max_bytes: 1_000_000 },
@@ -119,7 +134,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       keys,
       wrongCredentials,
       tokenUses,
-      proxies: trusted_proxies === undefined ? [] : parseCidrList(trusted_proxies),
+      proxies,
+      people: sessions,
     }),
     rateLimit: new RateLimit(() => options.roles ?? plenty, redis),
     catalogue: () => catalogue,
@@ -150,6 +166,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         return content === undefined ? undefined : { stream: new Blob([content]).stream() };
       },
     }),
+    people: {
+      ...{ sql: pool.sql, sessions, library, wrongCredentials, public_url, mailer },
+      has_oidc: false,
+      onError: (error) => test_app.reported.push(error),
+    },
     lists: () => pool.sql,
     announceKey: options.announceKey ?? (() => undefined),
     metrics: () => [],

@@ -10,6 +10,7 @@ import { programOf } from '../../inference/records/program.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
+import { hasSessionCookie } from './cookies.ts';
 import { readApiKey, readBearerToken } from './credentials.ts';
 import { requireOpen, requireOperation, requirePermission } from './permission.ts';
 import type { WrongCredentials } from './wrong-credentials.ts';
@@ -22,6 +23,11 @@ interface AuthenticationParts {
   readonly proxies: readonly Cidr[];
   /** Notes when tokens are used. */
   readonly tokenUses: { note(token_id: string): void };
+  /** Finds people by their cookies. Absent in tests that need no people. */
+  readonly people?: {
+    requireMember(context: RequestContext): Promise<Manager>;
+    requireOperator(context: RequestContext): Promise<Operator>;
+  };
   /** Records the calls with an API key. Absent in tests that need no records. */
   readonly records?: CallRecords;
   /** Copies the calls of keys with an open debug window. Absent in tests that need no copies. */
@@ -94,11 +100,16 @@ export class Authentication {
   }
 
   /**
-   * Returns the holder of a management token. Throws WeirError `access_denied` if the token is not good
-   * for the route's action.
+   * Returns the holder of a management token, or the person of a session. Throws WeirError
+   * `access_denied` if the token or the person's role is not good for the route's action.
    */
   async requireManager(context: RequestContext): Promise<Manager> {
-    const { keys } = this.parts;
+    const { keys, people } = this.parts;
+    if (people && sendsOnlyCookie(context.request)) {
+      const member = await people.requireMember(context);
+      requirePermission(member.rights, context.action);
+      return member;
+    }
     const secret = readBearerToken(context.request);
     const authenticate = () => keys.authenticateManager(secret);
     const token = await (!secret || keys.isKnownToken(secret, 'mt-')
@@ -114,11 +125,12 @@ export class Authentication {
   }
 
   /**
-   * Returns the holder of an operator token. Throws WeirError `access_denied` if the token may only
-   * read and the route changes something.
+   * Returns the holder of an operator token, or the operator of a session. Throws WeirError
+   * `access_denied` if the token may only read and the route changes something.
    */
   async requireOperator(context: RequestContext): Promise<Operator> {
-    const { keys } = this.parts;
+    const { keys, people } = this.parts;
+    if (people && sendsOnlyCookie(context.request)) return people.requireOperator(context);
     const secret = readBearerToken(context.request);
     const authenticate = () => keys.authenticateOperator(secret);
     const token = await (!secret || keys.isKnownToken(secret, 'op-')
@@ -143,4 +155,9 @@ export class Authentication {
     const { wrongCredentials, proxies } = this.parts;
     return wrongCredentials.check(clientAddress(context, proxies), credential, check);
   }
+}
+
+/** True if a request has the cookie of a session, and no token, which would come first. */
+function sendsOnlyCookie(request: Request): boolean {
+  return !request.headers.has('authorization') && hasSessionCookie(request);
 }

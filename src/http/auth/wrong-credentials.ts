@@ -83,7 +83,7 @@ export class WrongCredentials {
 
   /**
    * Runs the check of a credential and returns its result. If the check throws WeirError
-   * `invalid_api_key`, the credential counts as wrong. Simultaneous checks of the same credential
+   * `invalid_api_key` or `sign_in_failed`, the credential counts as wrong. Simultaneous checks of the same credential
    * share one run. If the address is above the limit, throws WeirError `rate_limit_exceeded` with
    * the seconds to wait.
    */
@@ -208,7 +208,9 @@ export class WrongCredentials {
   }
 }
 
-/** True if a check found that the credential does not exist, or is of another kind. */
+/** True if a check found that the credential does not exist, is of another kind, or is wrong. */
 function isWrong(error: unknown): boolean {
-  return error instanceof WeirError && error.id === 'invalid_api_key';
+  return (
+    error instanceof WeirError && (error.id === 'invalid_api_key' || error.id === 'sign_in_failed')
+  );
 }

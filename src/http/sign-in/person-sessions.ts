@@ -1,0 +1,127 @@
+import type { Actor } from '../../../db/audit/entry.ts';
+import type { Sql } from '../../../db/client.ts';
+import { listOrganizationsOf, type PersonOrganization } from '../../../db/people/members.ts';
+import { findPerson, type PersonRow } from '../../../db/people/people.ts';
+import type { Manager, Operator } from '../../access/manager.ts';
+import type { Cidr } from '../../config/cidr-list.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import { clientAddress } from '../auth/client-address.ts';
+import { hasSessionCookie } from '../auth/cookies.ts';
+import { requireSameOrigin } from '../auth/same-origin.ts';
+import type { RequestContext } from '../endpoint.ts';
+import type { FoundSession, SignInClient, SignInLibrary } from './library.ts';
+
+/** The header that names the organization of a request, if its person is in several. */
+const ORGANIZATION_HEADER = 'weir-organization';
+
+/** The parts of `PersonSessions`. */
+export interface PersonSessionParts {
+  readonly sql: Sql;
+  readonly library: SignInLibrary;
+  readonly public_url: string | undefined;
+  readonly proxies: readonly Cidr[];
+}
+
+/** A person who is signed in. */
+export interface SignedIn {
+  readonly session: FoundSession;
+  readonly person: PersonRow;
+}
+
+/**
+ * Finds the person who sent a request, by the cookie of the session. The session, the role and the rights
+ * of an operator are read from the database for each request, so a change of them counts at once on every
+ * replica.
+ */
+export class PersonSessions {
+  constructor(private readonly parts: PersonSessionParts) {}
+
+  /** What the library needs to know of a request. */
+  clientOf(context: RequestContext): SignInClient {
+    const { headers } = context.request;
+    return {
+      cookie: headers.get('cookie'),
+      user_agent: headers.get('user-agent'),
+      address: clientAddress(context, this.parts.proxies),
+    };
+  }
+
+  /** Returns the person of a request; undefined if it has no cookie, or a forged or ended session. */
+  async find(context: RequestContext): Promise<SignedIn | undefined> {
+    if (!hasSessionCookie(context.request)) return undefined;
+    requireSameOrigin(context.request, this.parts.public_url);
+    const session = await this.parts.library.find(this.clientOf(context));
+    const person = session && (await findPerson(this.parts.sql, session.person_id));
+    return person && { session, person };
+  }
+
+  /** Returns the person of a request. Throws WeirError `session_ended`. */
+  async require(context: RequestContext): Promise<SignedIn> {
+    const found = await this.find(context);
+    if (found) return found;
+    throw new WeirError('session_ended', 'You are not signed in.', {
+      hint: 'Sign in with POST /v1/auth/sign-in.',
+    });
+  }
+
+  /**
+   * Returns the person of a request as a member of an organization. Throws WeirError: `session_ended`;
+   * `access_denied` for an organization that the person is not in; `invalid_request` if the person is
+   * in several and the request names none.
+   */
+  async requireMember(context: RequestContext): Promise<Manager> {
+    const { person, session } = await this.require(context);
+    const organizations = await listOrganizationsOf(this.parts.sql, person.id);
+    const { id, role, limit_role } = chosen(context.request, organizations);
+    return {
+      ...{ organization_id: id, role: limit_role, token_id: person.id },
+      rights: { member_role: role },
+      actor: this.actorOf(context, 'person', { person, session }),
+    };
+  }
+
+  /** Returns the person of a request as an operator. Throws WeirError. */
+  async requireOperator(context: RequestContext): Promise<Operator> {
+    const found = await this.require(context);
+    if (found.person.is_operator) return { actor: this.actorOf(context, 'operator', found) };
+    throw new WeirError('access_denied', 'Only operators of this installation may do this.', {
+      hint: 'Ask an operator to invite you.',
+    });
+  }
+
+  /** How the audit log names a person. */
+  actorOf(
+    context: RequestContext,
+    kind: 'person' | 'operator',
+    { person, session }: { person: Pick<PersonRow, 'id' | 'email'>; session?: { id: string } },
+  ): Actor {
+    const address = clientAddress(context, this.parts.proxies);
+    const { request_id } = context;
+    const credential_id = session?.id ?? null;
+    return { kind, id: person.id, label: person.email, credential_id, address, request_id };
+  }
+}
+
+function chosen(
+  { headers }: Request,
+  organizations: readonly PersonOrganization[],
+): PersonOrganization {
+  const wanted = headers.get(ORGANIZATION_HEADER);
+  const [first, ...others] = organizations;
+  const found = wanted === null ? first : organizations.find(({ id }) => id === wanted);
+  if (!found) {
+    const message =
+      wanted === null ? 'You are in no organization.' : 'You are not in this organization.';
+    throw new WeirError('access_denied', message, {
+      param: ORGANIZATION_HEADER,
+      hint: 'GET /v1/auth/session lists your organizations.',
+    });
+  }
+  if (wanted === null && others.length > 0) {
+    throw new WeirError('invalid_request', 'You are in several organizations.', {
+      param: ORGANIZATION_HEADER,
+      hint: `Send the id of one in the header ${ORGANIZATION_HEADER}. GET /v1/auth/session lists them.`,
+    });
+  }
+  return found;
+}

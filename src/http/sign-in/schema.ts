@@ -1,0 +1,67 @@
+import { Type } from '@sinclair/typebox';
+import { validator } from '../../errors/validate.ts';
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from './library.ts';
+
+const closed = { additionalProperties: false };
+/** PostgreSQL's text type stores every character except NUL; a mail header takes no control character. */
+const NO_CONTROL = '^[^\\u0000-\\u001f\\u007f]*$';
+
+/** An e-mail address as people write it. `emailOf` returns it as it is stored. */
+export const EMAIL = Type.String({
+  pattern:
+    '^[^\\s@<>()\\[\\],;:"\\\\\\u0000-\\u001f\\u007f]{1,64}@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*$',
+  maxLength: 254,
+  errorMessage: 'must be an e-mail address',
+});
+
+/** A password that is chosen. */
+const NEW_PASSWORD = Type.String({
+  minLength: MIN_PASSWORD_CHARS,
+  maxLength: MAX_PASSWORD_CHARS,
+  errorMessage: `must have ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
+});
+
+/** A password that is tried. */
+const PASSWORD = Type.String({
+  minLength: 1,
+  maxLength: MAX_PASSWORD_CHARS,
+  errorMessage: `must have 1 to ${MAX_PASSWORD_CHARS} characters`,
+});
+
+const PERSON_NAME = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: NO_CONTROL,
+  errorMessage: 'must have 1 to 100 characters',
+});
+
+/** `POST /v1/auth/sign-in` */
+export const validateSignIn = validator(Type.Object({ email: EMAIL, password: PASSWORD }, closed));
+
+/** `POST /v1/auth/password` */
+export const validatePassword = validator(
+  Type.Object({ current_password: PASSWORD, new_password: NEW_PASSWORD }, closed),
+);
+
+/** `POST /v1/auth/password-reset` */
+export const validateReset = validator(Type.Object({ email: EMAIL }, closed));
+
+/** `POST /v1/auth/links/{link}` */
+export const validateLinkUse = validator(
+  Type.Object(
+    {
+      email: Type.Optional(EMAIL),
+      name: Type.Optional(PERSON_NAME),
+      password: Type.Optional(NEW_PASSWORD),
+    },
+    closed,
+  ),
+);
+
+/** A body without members. */
+export const validateNothing = validator(Type.Object({}, closed));
+
+/** Returns an address as it is stored, so that one person has one spelling. */
+export function emailOf(address: string): string {
+  return address.toLowerCase();
+}

@@ -121,6 +121,7 @@ export interface PersonOrganization {
   readonly role: MemberRole;
   /** The rate-limit role. */
   readonly limit_role: string;
+  readonly status: 'active' | 'suspended' | 'closed';
 }
 
 /** Returns the organizations of a person, the oldest membership first. */
@@ -129,7 +130,8 @@ export function listOrganizationsOf(
   person_id: string,
 ): Promise<PersonOrganization[]> {
   return sql<PersonOrganization[]>`
-    select organization.id, organization.name, membership.role, organization.role as limit_role
+    select organization.id, organization.name, membership.role, organization.role as limit_role,
+      organization.status
     from membership join organization on organization.id = organization_id
     where person_id = ${person_id}
     order by membership.created_at, organization.id`;

@@ -31,6 +31,9 @@ export interface Tenant {
   /** A debug window, and a call that was copied in it. */
   window: string;
   copy: string;
+  /** A person of the organization, and an open invitation. */
+  person: string;
+  invitation: string;
 }
 
 export interface Tenants {
@@ -117,7 +120,16 @@ export async function startTenants(): Promise<Tenants> {
     })}`;
     const [key_id, api_key] = await addKey(id);
     const { id: token_id, secret: management_token } = await addToken('mt', id);
-    const objects = { task: '', batch: '', delivery: '', request: '', window: '', copy: '' };
+    const objects = {
+      task: '',
+      batch: '',
+      delivery: '',
+      request: '',
+      window: '',
+      copy: '',
+      person: '',
+      invitation: '',
+    };
     return { id, key_id, api_key, token_id, management_token, ...objects };
   }
 
@@ -188,8 +200,23 @@ export async function startTenants(): Promise<Tenants> {
   return tenants;
 }
 
+async function addPeople({ database: { sql } }: Tenants, tenant: Tenant): Promise<void> {
+  tenant.person = newId('person');
+  tenant.invitation = newId('link');
+  const { id, person, invitation } = tenant;
+  await sql`insert into person (id, name, email) values (${person}, 'P', ${`${person}@example.com`})`;
+  await sql`
+    insert into membership (organization_id, person_id, role) values (${id}, ${person}, 'member')`;
+  await sql`
+    insert into one_time_link (id, kind, secret_hash, email, is_mailed, organization_id, role,
+      expires_at)
+    values (${invitation}, 'invitation', ${invitation}, 'i@example.com', false, ${id}, 'viewer',
+      weir_now() + interval '1 day')`;
+}
+
 /** Gives a tenant a completed task, whose webhook was delivered, and an ended batch. */
 async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
+  await addPeople(tenants, tenant);
   tenant.task = await tenants.createTask(tenant, 10);
   tenant.delivery = `msg_${tenant.task}`;
   const params = {

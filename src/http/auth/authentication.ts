@@ -15,6 +15,12 @@ import { readApiKey, readBearerToken } from './credentials.ts';
 import { requireOpen, requireOperation, requirePermission } from './permission.ts';
 import type { WrongCredentials } from './wrong-credentials.ts';
 
+/** A person who acts in an organization. */
+export interface Member {
+  readonly manager: Manager;
+  readonly organization_status: Parameters<typeof requireOpen>[0];
+}
+
 /** The parts of `Authentication`. */
 interface AuthenticationParts {
   readonly keys: KeyCache;
@@ -25,7 +31,7 @@ interface AuthenticationParts {
   readonly tokenUses: { note(token_id: string): void };
   /** Finds people by their cookies. Absent in tests that need no people. */
   readonly people?: {
-    requireMember(context: RequestContext): Promise<Manager>;
+    requireMember(context: RequestContext): Promise<Member>;
     requireOperator(context: RequestContext): Promise<Operator>;
   };
   /** Records the calls with an API key. Absent in tests that need no records. */
@@ -106,9 +112,10 @@ export class Authentication {
   async requireManager(context: RequestContext): Promise<Manager> {
     const { keys, people } = this.parts;
     if (people && sendsOnlyCookie(context.request)) {
-      const member = await people.requireMember(context);
-      requirePermission(member.rights, context.action);
-      return member;
+      const { manager, organization_status } = await people.requireMember(context);
+      requirePermission(manager.rights, context.action);
+      requireOpen(organization_status, context.action);
+      return manager;
     }
     const secret = readBearerToken(context.request);
     const authenticate = () => keys.authenticateManager(secret);

@@ -2,9 +2,10 @@ import type { Actor } from '../../../db/audit/entry.ts';
 import type { Sql } from '../../../db/client.ts';
 import { listOrganizationsOf, type PersonOrganization } from '../../../db/people/members.ts';
 import { findPerson, type PersonRow } from '../../../db/people/people.ts';
-import type { Manager, Operator } from '../../access/manager.ts';
+import type { Operator } from '../../access/manager.ts';
 import type { Cidr } from '../../config/cidr-list.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import type { Member } from '../auth/authentication.ts';
 import { clientAddress } from '../auth/client-address.ts';
 import { hasSessionCookie } from '../auth/cookies.ts';
 import { requireSameOrigin } from '../auth/same-origin.ts';
@@ -69,15 +70,16 @@ export class PersonSessions {
    * `access_denied` for an organization that the person is not in; `invalid_request` if the person is
    * in several and the request names none.
    */
-  async requireMember(context: RequestContext): Promise<Manager> {
+  async requireMember(context: RequestContext): Promise<Member> {
     const { person, session } = await this.require(context);
     const organizations = await listOrganizationsOf(this.parts.sql, person.id);
-    const { id, role, limit_role } = chosen(context.request, organizations);
-    return {
+    const { id, role, limit_role, status } = chosen(context.request, organizations);
+    const manager = {
       ...{ organization_id: id, role: limit_role, token_id: person.id },
       rights: { member_role: role },
       actor: this.actorOf(context, 'person', { person, session }),
     };
+    return { manager, organization_status: status };
   }
 
   /** Returns the person of a request as an operator. Throws WeirError. */

@@ -84,6 +84,10 @@ const MANAGED: Case[] = [
 ];
 /** Routes whose lines have tests of their own. */
 const ELSEWHERE = new Set([
+  'PATCH /v1/management/people/:id',
+  'DELETE /v1/management/people/:id',
+  'POST /v1/management/invitations',
+  'POST /v1/management/invitations/:id/revoke',
   'PATCH /v1/management/organization',
   'POST /v1/management/api-keys',
   'PATCH /v1/management/api-keys/:keyId',

@@ -20,7 +20,17 @@ beforeAll(async () => {
 });
 afterAll(() => tenants.stop());
 
-type Kind = 'task' | 'batch' | 'delivery' | 'key' | 'token' | 'request' | 'window' | 'copy';
+type Kind =
+  | 'task'
+  | 'batch'
+  | 'delivery'
+  | 'key'
+  | 'token'
+  | 'request'
+  | 'window'
+  | 'copy'
+  | 'person'
+  | 'invitation';
 
 interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -66,6 +76,13 @@ const ROUTES: Route[] = [
   management('PATCH', '/tokens/{id}', 200, 'token', { name: 'mine' }),
   management('POST', '/tokens/{id}/rotate', null, 'token'),
   management('POST', '/tokens/{id}/revoke', null, 'token'),
+  management('GET', '/people'),
+  management('GET', '/people/{id}', 200, 'person'),
+  management('PATCH', '/people/{id}', 200, 'person', { role: 'viewer' }),
+  management('DELETE', '/people/{id}', null, 'person'),
+  management('GET', '/invitations'),
+  management('POST', '/invitations', 415),
+  management('POST', '/invitations/{id}/revoke', 200, 'invitation'),
   management('GET', '/balance'),
   management('GET', '/organization'),
   management('PATCH', '/organization', 200, undefined, { keep_answers: true }),
@@ -98,6 +115,8 @@ const ROUTES: Route[] = [
   management('POST', '/debug-windows/{id}/close', 200, 'window'),
   management('GET', '/debug-events'),
   management('GET', '/requests/{id}/debug', 200, 'copy'),
+  operator('/people'),
+  operator('/invitations'),
   operator('/tokens'),
   operator('/organizations'),
   operator('/audit-log'),
@@ -133,6 +152,8 @@ const MISSING: Record<Kind, string> = {
   request: `req_${'0'.repeat(32)}`,
   window: `dbg_${'0'.repeat(32)}`,
   copy: `req_${'0'.repeat(32)}`,
+  person: `person_${'0'.repeat(32)}`,
+  invitation: `link_${'0'.repeat(32)}`,
 };
 
 /** Sends the request of a route, for the object with this id. */

@@ -81,6 +81,15 @@ describe('people of an organization', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412]);
   });
 
+  test('of a closed organization read, and change nothing', async () => {
+    await app.pool.sql`insert into organization (id, name) values ('org_off', 'Off')`;
+    const chief = await join(app, 'off@example.com', 'owner', 'org_off');
+    await app.pool.sql`update organization set status = 'closed' where id = 'org_off'`;
+    expect((await chief.send('GET', '/v1/management/people')).status).toBe(200);
+    const key = await chief.send('POST', '/v1/management/api-keys', { name: 'k' });
+    expect(await refusalOf(key)).toBe('403 organization_closed');
+  });
+
   test('of another organization are not found', async () => {
     await app.pool.sql`insert into organization (id, name) values ('org_far', 'Far')`;
     const far = await join(app, 'far@example.com', 'owner', 'org_far');

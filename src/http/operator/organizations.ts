@@ -187,7 +187,7 @@ async function addToken(tx: TransactionSql, { id }: AccountRow, actor: Operator[
   const row = await insertToken(tx, id, {
     ...{ id: newId('token'), name: 'First token', scopes: ['admin'], expires_at: null },
     ...{ token_hash: hashCredential(secret), token_prefix: shownPrefix(secret) },
-    ...{ replaces: null, created_by: actor.id },
+    ...{ replaces: null, created_by: null },
   });
   const audit = () =>
     appendAudit(tx, {

@@ -50,6 +50,18 @@ describe('an operator makes a token for an organization', () => {
     ] as never);
   });
 
+  test('200: also the first token of a new organization does not say which operator made it', async () => {
+    const response = await fetch(`${app.base_url}/v1/operator/organizations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operator.first}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'new', management_token: true }),
+    });
+    const { management_token: by } = (await response.json()) as { management_token: string };
+    const list = await management.send('GET', '', undefined, { by });
+    const { data } = (await list.json()) as { data: { created_by: string | null }[] };
+    expect(data.map(({ created_by }) => created_by)).toEqual([null]);
+  });
+
   test('403, 401, 404', async () => {
     const reader = await operator.add({ scopes: ['read'] });
     expect((await send('GET', path(), reader.token)).status).toBe(200);

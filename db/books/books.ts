@@ -8,6 +8,8 @@ export interface BookSums {
   readonly as_of: Date;
   readonly organizations: number;
   readonly deposited: string;
+  /** The part of `deposited` that is credit. */
+  readonly credit: string;
   readonly available: string;
   readonly held: string;
   readonly used: string;
@@ -59,6 +61,7 @@ export async function readBookSums(sql: Sql): Promise<BookSums> {
     from (
       select count(*)::int4 as organizations,
         coalesce(sum(deposited_nano_usd), 0)::text as deposited,
+        coalesce(sum(credit_nano_usd), 0)::text as credit,
         coalesce(sum(balance_nano_usd), 0)::text as available,
         coalesce(sum(held_nano_usd), 0)::text as held,
         coalesce(sum(settled_nano_usd), 0)::text as used

@@ -74,18 +74,22 @@ async function startReplica(transport: Transport, quotaClock: Clock = systemCloc
   };
 }
 
-async function addKey(limit: number | null = null) {
+async function setStatus(organization_id: string, status: 'active' | 'suspended'): Promise<void> {
+  await app.database.sql`update organization set status = ${status} where id = ${organization_id}`;
+}
+
+async function addKey(limit: number | null = null, organization_id = app.organization_id) {
   const [id, secret] = [newId('key'), newCredential('sk')];
   await app.database.sql`insert into api_key ${app.database.sql({
     id,
-    organization_id: app.organization_id,
+    organization_id,
     name: 'test',
     key_hash: hashCredential(secret),
     key_prefix: 'sk-',
     limit_nano_usd: limit,
     ceiling_nano_usd: limit,
   })}`;
-  return { id, secret, organization_id: app.organization_id };
+  return { id, secret, organization_id };
 }
 
 async function refusalOf(keys: KeyCache, secret: string): Promise<string | undefined> {
@@ -127,6 +131,28 @@ describe.each(['PostgreSQL', 'Redis'])('two replicas over %s', (carrier) => {
       await until('the key is refused', async () => {
         return (await refusalOf(keys, secret)) === 'expired_api_key';
       });
+    }
+  });
+
+  test('the keys of an organization that is suspended on one replica are refused by the other', async () => {
+    const organization_id = newId('org');
+    await app.database.sql`insert into organization (id, name) values (${organization_id}, 'o')`;
+    const { secret } = await addKey(null, organization_id);
+    const other = await addKey();
+    for (const { keys } of replicas) expect(await refusalOf(keys, secret)).toBeUndefined();
+    await setStatus(organization_id, 'suspended');
+    const announce = () => replicas[0]?.bus.publish('organization', { organization_id });
+    announce();
+    for (const { keys } of replicas) {
+      await until('the key is refused', async () => {
+        return (await refusalOf(keys, secret)) === 'organization_suspended';
+      });
+      expect(await refusalOf(keys, other.secret)).toBeUndefined();
+    }
+    await setStatus(organization_id, 'active');
+    announce();
+    for (const { keys } of replicas) {
+      await until('the key is accepted', async () => !(await refusalOf(keys, secret)));
     }
   });
 
@@ -175,6 +201,33 @@ describe('after a gap', () => {
     expect(await refusalOf(replica.keys, key.secret)).toBe('expired_api_key');
     await until('the quota actor knows it', () => quota.snapshot.value === 'revoked');
     expect(await running.extend(ask(1))).toBe(0);
+    running.release();
+  });
+
+  test('a missed suspension applies, and idle money of the organization returns', async () => {
+    const organization_id = newId('org');
+    const { sql } = app.database;
+    await sql`insert into organization (id, name, deposited_nano_usd, balance_nano_usd)
+      values (${organization_id}, 'o', 1000000, 1000000)`;
+    await sql`insert into deposit (id, organization_id, amount_nano_usd)
+      values (${Bun.randomUUIDv7()}, ${organization_id}, 1000000)`;
+    const key = await addKey(null, organization_id);
+    expect(await refusalOf(replica.keys, key.secret)).toBeUndefined();
+    const quota = replica.quotas.getOrCreate(key);
+    const running = await quota.reserve(ask(1_000));
+    await setStatus(organization_id, 'suspended');
+    gap();
+    await until('the key is refused', async () => {
+      return (await refusalOf(replica.keys, key.secret)) === 'organization_suspended';
+    });
+    await until('only the reserved money is held', async () => {
+      const [row] = await sql<{ held: number }[]>`
+        select held_nano_usd as held from organization where id = ${organization_id}`;
+      return row?.held === 1_000;
+    });
+    // A call that was authenticated before learns it from the ledger, by the right name.
+    const late = quota.reserve(ask(500_000)).catch((error: { id: string }) => error.id);
+    expect(await late).toBe('organization_suspended');
     running.release();
   });
 

@@ -92,6 +92,8 @@ export const BooksSchema = Type.Object(
       {
         organizations: Type.Integer(),
         deposited: Amount,
+        /** The part of `deposited` that is lent. */
+        credit: Amount,
         available: Amount,
         held: Amount,
         used: Amount,
@@ -141,6 +143,7 @@ export function getBooks(deps: OperatorDeps): Handler {
       totals: {
         organizations: sums.organizations,
         deposited: amountOf(deposited),
+        credit: amountOf(sums.credit),
         available: amountOf(available),
         held: amountOf(held),
         used: amountOf(used),

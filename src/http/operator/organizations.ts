@@ -152,6 +152,7 @@ export class OrganizationRoutes {
     const route = `organization.${verb}`;
     const response = await this.change(context, operator, { route, body }, async (of) => {
       const { before, tx } = of;
+      requireMatch(context.request, termsOf(before));
       if (before.status === status) return answerOf(before);
       await prepare(of);
       const after = await updateAccountStatus(tx, before.id, { status, reason });

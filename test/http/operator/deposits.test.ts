@@ -21,21 +21,29 @@ interface Deposit {
 }
 
 let app: TestApp;
-const organizations = new OperatedOrganizations(() => ({
-  ...app,
-  operator_token: app.credentials.operator_token,
-}));
+/** Another replica on the same database. */
+let second: TestApp;
+const at = (replica: () => TestApp) =>
+  new OperatedOrganizations(() => ({
+    ...replica(),
+    operator_token: app.credentials.operator_token,
+  }));
+const organizations = at(() => app);
+const replicas = [organizations, at(() => second)];
 beforeAll(async () => {
   app = await startTestApp();
+  second = await startTestApp({ requests_go_to: app.database.url });
 });
 afterAll(async () => {
   expect(await findImbalances(app.database.sql)).toEqual([]);
   expect(app.reported.filter((error) => !(error instanceof WeirError))).toEqual([]);
+  await second.stop();
   await app.stop();
 });
 
-const pay = (id: string, body: object, headers?: Record<string, string>) =>
-  organizations.send('POST', `/${id}/deposits`, body, headers);
+/** Sends a payment to one of the replicas. */
+const pay = (id: string, body: object, replica = 0) =>
+  (replicas[replica % 2] ?? organizations).send('POST', `/${id}/deposits`, body);
 const paid = (id: string, amount: number, reference: string) =>
   organizations.ask<Deposit>('POST', `/${id}/deposits`, { amount, reference });
 const lend = (id: string, amount: number) =>
@@ -52,7 +60,7 @@ describe('POST /v1/operator/organizations/{id}/deposits', () => {
   test('200: money is added once for a reference, however often it is sent', async () => {
     const { id } = await organizations.create();
     const body = { amount: 12.34, reference: 'pi_3PcH1', note: 'card' };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(id, body)));
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => pay(id, body, n)));
     const deposits = await Promise.all(answers.map((answer) => answer.json()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(deposits[0]).toEqual({
@@ -220,8 +228,8 @@ test('P1: for any payments in any order, at once and repeated, each is booked on
     fc.asyncProperty(fc.array(payment, { minLength: 1, maxLength: 12 }), async (payments) => {
       const { id }: OrganizationRecord = await organizations.create();
       const answers = await Promise.all(
-        payments.map(async ({ reference, cents }) => {
-          const response = await pay(id, { amount: cents / 100, reference });
+        payments.map(async ({ reference, cents }, n) => {
+          const response = await pay(id, { amount: cents / 100, reference }, n);
           await response.text();
           return { reference, cents, status: response.status };
         }),

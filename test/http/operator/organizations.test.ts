@@ -272,6 +272,49 @@ describe('status', () => {
   });
 });
 
+const ROUTES: { method: string; path: string; body?: object }[] = [
+  { method: 'GET', path: '' },
+  { method: 'POST', path: '', body: { name: 'x' } },
+  { method: 'GET', path: '/{id}' },
+  { method: 'PATCH', path: '/{id}', body: { name: 'x' } },
+  { method: 'POST', path: '/{id}/suspend', body: { reason: 'r' } },
+  { method: 'POST', path: '/{id}/reactivate', body: { reason: 'r' } },
+  { method: 'POST', path: '/{id}/close', body: { reason: 'r' } },
+  { method: 'GET', path: '/{id}/deposits' },
+  { method: 'POST', path: '/{id}/deposits', body: { amount: 1, reference: 'r' } },
+  { method: 'PATCH', path: '/{id}/credit-line', body: { amount: 1 } },
+];
+
+describe.each(ROUTES)('$method $path', ({ method, path, body }) => {
+  test('401: without an operator token', async () => {
+    const { organization_id, credentials } = app;
+    const before = await organizations.get(organization_id);
+    const { management_token, api_key } = credentials;
+    for (const token of ['', `op-${'x'.repeat(43)}`, management_token, api_key]) {
+      const stranger = new OperatedOrganizations(() => ({ ...app, operator_token: token }));
+      const response = await stranger.send(method, path.replace('{id}', organization_id), body);
+      await errorOf(response, 401);
+    }
+    expect(await organizations.get(organization_id)).toEqual(before);
+  });
+
+  test('503: while the database is away, nothing changes', async () => {
+    const { id } = await organizations.create();
+    const state = async () => {
+      const [log] = await app.database.sql`select count(*)::int4 as lines from audit_log`;
+      return [await organizations.get(id), log?.['lines']];
+    };
+    const before = await state();
+    const lost = await startTestApp({ requests_go_to: 'postgres://weir@127.0.0.1:1/none' });
+    const { operator_token } = app.credentials;
+    const away = new OperatedOrganizations(() => ({ ...lost, operator_token }));
+    const error = await errorOf(await away.send(method, path.replace('{id}', id), body), 503);
+    expect(error).toMatchObject({ code: 'service_unavailable', retryable: true });
+    await lost.stop();
+    expect(await state()).toEqual(before);
+  });
+});
+
 test('403: an operator token that may only read changes nothing', async () => {
   const response = await fetch(`${app.base_url}/v1/operator/tokens`, {
     method: 'POST',

@@ -53,8 +53,10 @@ test('calls are refused on both replicas at once; calls and tasks that run end a
     return status === 403;
   });
   // The announcement, not the age of the cached key, tells the other replica.
-  expect(performance.now() - suspended_at).toBeLessThan(1_000);
+  expect(performance.now() - suspended_at).toBeLessThan(10_000);
   expect((await call(second, 0, away)).status).toBe(200);
+  const polled = await tenants.send('GET', `/v1/tasks/${task}`, home.api_key);
+  expect((await errorOf(polled, 403)).code).toBe('organization_suspended');
   const early = await organizations.send('POST', `/${home.id}/close`, { reason: 'r' });
   expect((await errorOf(early, 409)).code).toBe('conflict');
 
@@ -79,4 +81,49 @@ test('calls are refused on both replicas at once; calls and tasks that run end a
   expect((await call(weir)).status).toBe(200);
   await until('the other replica accepts', async () => (await call(second)).status === 200);
   expect(await findMoneyFaults(database.sql)).toEqual([]);
+});
+
+test('requests of a batch that did not start before the suspension end with its error', async () => {
+  const { away } = tenants;
+  const params = {
+    ...{ model: 'claude-haiku-4-5', max_tokens: 20 },
+    messages: [{ role: 'user', content: 'hi [[sim tokens=5 latency_ms=700]]' }],
+  };
+  const { id } = await tenants.create<{ id: string }>('/v1/messages/batches', away, {
+    requests: Array.from({ length: 60 }, (_, n) => ({ custom_id: `r${n}`, params })),
+  });
+  await until('some requests run', async () => (await organizations.get(away.id)).balance.held > 0);
+  await organizations.setStatus(away.id, 'suspend');
+  type Batch = { status: string; progress: { succeeded: number; errored: number } };
+  const { progress } = await until('the batch has ended', async () => {
+    const batch = await tenants.manage<Batch>('GET', `/batches/${id}`, away);
+    return batch.status === 'ended' ? batch : undefined;
+  });
+  expect(progress.errored).toBeGreaterThan(0);
+  expect(progress.succeeded + progress.errored).toBe(60);
+  await organizations.setStatus(away.id, 'reactivate');
+  const results = await until('its key may read', async () => {
+    const answer = await fetch(`${tenants.weir.base_url}/v1/messages/batches/${id}/results`, {
+      headers: { 'x-api-key': away.api_key, 'anthropic-version': '2023-06-01' },
+    });
+    return answer.status === 200 ? answer.text() : undefined;
+  });
+  expect(results).toContain('The organization of this API key is suspended.');
+  expect(await findMoneyFaults(tenants.database.sql)).toEqual([]);
+});
+
+test('P2: a lower credit line gets the idle money of both replicas back', async () => {
+  const { weir, second, away } = tenants;
+  const path = `/${away.id}/credit-line`;
+  await organizations.ask('PATCH', path, { amount: 50 });
+  const calls = [weir, second].flatMap((replica) => [1, 2, 3].map(() => call(replica, 0, away)));
+  for (const answer of await Promise.all(calls)) expect(answer.status).toBe(200);
+  await organizations.ask('PATCH', path, { amount: 0 });
+  await until('all credit is taken back', async () => {
+    return (await organizations.get(away.id)).credit_line.to_return === 0;
+  });
+  const { balance, credit_line } = await organizations.get(away.id);
+  expect(credit_line).toEqual({ amount: 0, used: 0, to_return: 0 });
+  expect(balance.total_deposited).toBe(100);
+  expect(await findMoneyFaults(tenants.database.sql)).toEqual([]);
 });

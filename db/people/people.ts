@@ -87,6 +87,18 @@ export async function storePassword(
     set password = excluded.password, updated_at = weir_now()`;
 }
 
+/** True if a person has an account of a provider. */
+export async function hasAccount(
+  sql: Sql,
+  person_id: string,
+  provider_id: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select from person_account
+    where person_id = ${person_id} and provider_id = ${provider_id} limit 1`;
+  return rows.length > 0;
+}
+
 /** Returns the hash of the password of a person; undefined if the person has none. */
 export async function readPasswordHash(sql: Sql, person_id: string): Promise<string | undefined> {
   const [row] = await sql<{ password: string | null }[]>`

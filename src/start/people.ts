@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Sql } from '../../db/client.ts';
 import { isInvited, revokePending } from '../../db/people/links.ts';
-import { countOperators } from '../../db/people/people.ts';
+import { countOperators, hasAccount } from '../../db/people/people.ts';
 import { parseCidrList } from '../config/cidr-list.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
 import type { SecretKey } from '../config/secret-key.ts';
@@ -31,6 +31,7 @@ export function openPeople(
   const library = new SignInLibrary({
     ...{ orm, key: key.for('sign-in'), public_url, oidc },
     isInvited: (email) => isInvited(sql, email),
+    hasAccount: (...account) => hasAccount(sql, ...account),
     warn: (message) => log.warn({ message }, 'a sign-in failed'),
   });
   const sessions = new PersonSessions({

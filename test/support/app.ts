@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { isInvited } from '../../db/people/links.ts';
+import { hasAccount } from '../../db/people/people.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { parseCidrList } from '../../src/config/cidr-list.ts';
@@ -114,6 +115,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const library = new SignInLibrary({
     ...{ orm: pool.orm, key: new Uint8Array(32).fill(7), public_url, oidc: undefined },
     isInvited: (email) => isInvited(pool.sql, email),
+    hasAccount: (...account) => hasAccount(pool.sql, ...account),
     warn: () => undefined,
   });
   const sessions = new PersonSessions({ sql: pool.sql, library, public_url, proxies });

@@ -60,7 +60,7 @@ export class Browser {
     return this.send('POST', '/v1/auth/sign-in', { email, password });
   }
 
-  private keep(cookie: string): void {
+  keep(cookie: string): void {
     const [pair = ''] = cookie.split(';');
     const name = pair.slice(0, pair.indexOf('='));
     const value = pair.slice(pair.indexOf('=') + 1);

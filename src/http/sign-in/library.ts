@@ -46,6 +46,8 @@ export interface SignInLibraryParts {
   readonly oidc: OidcSettings | undefined;
   /** True if a stranger with this address, whose identity provider verified it, may become a person. */
   readonly isInvited: (email: string) => Promise<boolean>;
+  /** True if the person has an account of this provider already. */
+  readonly hasAccount: (person_id: string, provider_id: string) => Promise<boolean>;
   /** Called with what the library has to say. */
   readonly warn: (message: string) => void;
 }
@@ -177,7 +179,7 @@ async function openLibrary(parts: SignInLibraryParts) {
     import('better-auth/plugins/generic-oauth'),
     import('better-auth/crypto'),
   ]);
-  const { orm, key, public_url, oidc, isInvited, warn } = parts;
+  const { orm, key, public_url, oidc, isInvited, hasAccount, warn } = parts;
   const origin = public_url?.replace(/\/+$/, '');
   const turns = pLimit(HASHES_AT_ONCE);
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -267,8 +269,12 @@ async function openLibrary(parts: SignInLibraryParts) {
       },
       account: {
         create: {
+          // An address may pass to somebody else, so a second identity with it gets no account.
           // Weir calls nothing at the identity provider, so it keeps no tokens of it.
-          before: async (account) => ({ data: { ...account, ...NO_TOKENS } }),
+          before: async (account) =>
+            (await hasAccount(account.userId, account.providerId))
+              ? false
+              : { data: { ...account, ...NO_TOKENS } },
         },
       },
     },

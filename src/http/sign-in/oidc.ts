@@ -20,6 +20,7 @@ const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/;
 const REASONS: Readonly<Record<string, string>> = {
   account_not_linked:
     'An account with this e-mail address exists, and nothing has proved yet that it is yours.',
+  unable_to_link_account: 'The account with this e-mail address belongs to another identity.',
   unable_to_create_user: 'Nobody invited this e-mail address.',
   signup_disabled: 'Nobody invited this e-mail address.',
   email_not_found: 'The identity provider did not say your e-mail address.',

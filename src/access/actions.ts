@@ -72,9 +72,12 @@ export function may(rights: Rights, action: Action): boolean {
 
 /**
  * True if the rights include all that a token with these scopes may do. Otherwise its holder could give
- * himself more rights than he has.
+ * himself more rights than he has. A token with `admin` may make owners, so only an owner may create it.
  */
 export function mayGrant(rights: Rights, scopes: readonly TokenScope[]): boolean {
+  const { member_role } = rights;
+  if (member_role !== undefined && member_role !== 'owner' && scopes.includes('admin'))
+    return false;
   const actions = Object.keys(ACTIONS) as Action[];
   return actions.every((action) => !may({ scopes }, action) || may(rights, action));
 }

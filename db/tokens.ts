@@ -97,12 +97,15 @@ export async function hasManyTokens(tx: TransactionSql, owner: Owner): Promise<b
   return !row || row.valid >= MAX_VALID_TOKENS || row.ever >= MAX_TOKENS_EVER;
 }
 
-/** True if an operator token has the scope `admin` and no end. */
-export async function hasLastingAdmin(tx: TransactionSql): Promise<boolean> {
+/**
+ * True if somebody can create operator tokens for ever: an operator token with the scope `admin` and
+ * without an end, or a person.
+ */
+export async function hasLastingOperator(tx: TransactionSql): Promise<boolean> {
   const rows = await tx`
     select from access_token
     where ${isOf(tx, null)} and 'admin' = any(scopes) and revoked_at is null and expires_at is null
-    limit 1`;
+    union all select from operator_person limit 1`;
   return rows.length > 0;
 }
 

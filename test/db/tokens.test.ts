@@ -5,7 +5,7 @@ import { newId } from '../../db/secrets.ts';
 import {
   endToken,
   findToken,
-  hasLastingAdmin,
+  hasLastingOperator,
   hasManyTokens,
   insertToken,
   listTokens,
@@ -118,7 +118,7 @@ describe.each([18, 15] as const)('the queries about tokens on PostgreSQL %i', (v
   });
 
   test('know whether an operator token stays that may do everything', async () => {
-    const has = () => pool.sql.begin((tx) => hasLastingAdmin(tx));
+    const has = () => pool.sql.begin((tx) => hasLastingOperator(tx));
     expect(await has()).toBe(true);
     await pool.sql`update access_token set expires_at = now() + interval '1 day'
       where kind = 'operator' and 'admin' = any(scopes)`;

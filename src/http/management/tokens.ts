@@ -5,7 +5,7 @@ import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/s
 import {
   endToken,
   findToken,
-  hasLastingAdmin,
+  hasLastingOperator,
   hasManyTokens,
   insertToken,
   listTokens,
@@ -236,8 +236,8 @@ export class TokenRoutes {
   }
 
   /**
-   * Throws WeirError if a change of an operator token left no operator token that may do everything and
-   * does not end by itself. Then nobody could create another one.
+   * Throws WeirError if a change of an operator token left no person and no lasting token that may create
+   * another one.
    */
   private async requireAdmin(
     tx: TransactionSql,
@@ -245,7 +245,7 @@ export class TokenRoutes {
     { scopes, expires_at, revoked_at }: TokenRow,
   ): Promise<void> {
     const lasted = scopes.includes('admin') && expires_at === null && revoked_at === null;
-    if (owner !== null || !lasted || (await hasLastingAdmin(tx))) return;
+    if (owner !== null || !lasted || (await hasLastingOperator(tx))) return;
     const message = 'This is the last operator token with the scope admin that does not expire.';
     throw new WeirError('invalid_request', message, {
       param: 'id',

@@ -4,6 +4,7 @@ import { newCredential } from '../../../db/secrets.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { errorOf } from '../../support/envelope.ts';
 import { ManagedTokens, tokenOf } from '../../support/managed-tokens.ts';
+import { firstOperator } from '../../support/people.ts';
 
 setDefaultTimeout(30_000);
 
@@ -99,6 +100,20 @@ test('400: the last operator token that may do everything stays', async () => {
     ids.map(async (id) => (await tokens.send('POST', `/${id}/revoke`, undefined, { by })).status),
   );
   expect(statuses.sort()).toEqual([200, 400]);
+  await alone.stop();
+});
+
+test('200: with an operator who signs in, the last operator token can be revoked', async () => {
+  const alone = await startTestApp();
+  const tokens = new ManagedTokens(() => alone, 'operator');
+  const person = await firstOperator(alone);
+  const { data } = await person.ask<{ data: { id: string }[] }>('GET', '/v1/operator/tokens');
+  const path = `/v1/operator/tokens/${data[0]?.id}`;
+  await person.ask('POST', `${path}/revoke`);
+  expect(await tokens.statusWith(tokens.first)).toBe(401);
+  const made = { name: 'new', scopes: ['admin'] };
+  const { token } = await person.ask<{ token: string }>('POST', '/v1/operator/tokens', made);
+  expect(await tokens.statusWith(token)).toBe(200);
   await alone.stop();
 });
 

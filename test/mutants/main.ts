@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { ACCESS } from './list/access.ts';
+import { ACCOUNTS } from './list/accounts.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
 import { CONTRACTS } from './list/contracts.ts';
@@ -30,6 +31,7 @@ import { Tree } from './tree.ts';
 
 export const MUTANTS = candidatesOf([
   ...ACCESS,
+  ...ACCOUNTS,
   ...QUOTA,
   ...LEDGER,
   ...BUS,

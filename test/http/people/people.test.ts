@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readAudit } from '../../../db/audit/log.ts';
 import { verifyAudit } from '../../../db/audit/verify.ts';
+import { lockMembers, removeMember } from '../../../db/people/members.ts';
 import { ROLES } from '../../../src/access/actions.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { Browser, invite, join, PASSWORD, refusalOf, sendWith } from '../../support/people.ts';
@@ -70,6 +71,28 @@ describe('people of an organization', () => {
     const owners = await app.pool.sql`
       select from membership where organization_id = 'org_two' and role = 'owner'`;
     expect(owners.length).toBe(1);
+  });
+
+  test('keep an owner: a request waits for another one that has not committed yet', async () => {
+    await app.pool.sql`insert into organization (id, name) values ('org_wait', 'Wait')`;
+    const one = await join(app, 'first@example.com', 'owner', 'org_wait');
+    const two = await join(app, 'second@example.com', 'owner', 'org_wait');
+    const answer = await app.pool.sql.begin(async (tx) => {
+      await lockMembers(tx, 'org_wait');
+      await removeMember(tx, 'org_wait', one.session.person.id);
+      const asked = two.send('DELETE', person(two));
+      // Without the lock, the request would still see two owners, and would be over by then.
+      await Promise.race([asked, Bun.sleep(300)]);
+      return { asked };
+    });
+    expect(await refusalOf(await answer.asked)).toBe('400 invalid_request_error');
+  });
+
+  test('are signed out at once when they are removed', async () => {
+    const leaver = await join(app, 'leaver@example.com', 'member');
+    expect((await leaver.send('GET', '/v1/auth/session')).status).toBe(200);
+    expect(await owner.ask<object>('DELETE', person(leaver))).toMatchObject({ removed: true });
+    expect(await refusalOf(await leaver.send('GET', '/v1/auth/session'))).toBe('401 session_ended');
   });
 
   test('lose no update of two admins at once', async () => {

@@ -150,6 +150,24 @@ describe('links that work once', () => {
     expect((await new Browser(app.base_url).send('GET', link)).status).toBe(404);
   });
 
+  test('replayed: of many requests at once, one sets the new password', async () => {
+    const known = await join(app, 'replayed@example.com', 'member');
+    const path = `/v1/operator/people/${known.session.person.id}/password-link`;
+    const { operator_token } = app.credentials;
+    const made = await sendWith(app, operator_token, 'POST', path, {});
+    const { url } = (await made.json()) as { url: string };
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, at) =>
+        new Browser(app.base_url).send('POST', url, { password: `password number ${at}` }),
+      ),
+    );
+    const codes = await Promise.all(
+      answers.map(async (answer) => (answer.ok ? '200' : await refusalOf(answer))),
+    );
+    expect(codes.filter((code) => code === '200')).toHaveLength(1);
+    expect(new Set(codes).size).toBe(2);
+  });
+
   test('opened by a program that reads mails, they still work', async () => {
     const link = await invite(app, 'scanned@example.com', 'viewer');
     const browser = new Browser(app.base_url);

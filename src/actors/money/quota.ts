@@ -200,9 +200,14 @@ export class QuotaActor implements ReservationOwner {
 
   /** Called when the status of the organization changed. Calls in flight end and are charged. */
   onOrganizationChanged(status: OrganizationStatus): void {
+    const wasActive = this.organization_status === 'active';
     this.organization_status = status;
-    if (status === 'active') this.onMoneyReturned();
-    else this.restrict('suspended');
+    if (status !== 'active') this.restrict('suspended');
+    else {
+      // If the key itself may make no calls, the ledger says so.
+      if (!wasActive) this.machine.send({ type: 'STATUS_CHANGED', status });
+      this.onMoneyReturned();
+    }
   }
 
   onUnusable(status: UnusableStatus): void {

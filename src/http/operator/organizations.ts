@@ -150,6 +150,7 @@ export class OrganizationRoutes {
     const { reason } = validateStatus(value);
     const verb = { active: 'reactivate', suspended: 'suspend', closed: 'close' }[status];
     const route = `organization.${verb}`;
+    let isChanged = false;
     const response = await this.change(context, operator, { route, body }, async (of) => {
       const { before, tx } = of;
       requireMatch(context.request, termsOf(before));
@@ -158,9 +159,10 @@ export class OrganizationRoutes {
       const after = await updateAccountStatus(tx, before.id, { status, reason });
       const members = changedMembers(statusMembers(before), statusMembers(after));
       if (members) await of.audit(route, after.id, members);
+      isChanged = true;
       return answerOf(after);
     });
-    this.deps.organizationNews?.onChanged(organizationIdOf(context), status);
+    if (isChanged) this.deps.organizationNews?.onChanged(organizationIdOf(context), status);
     return response;
   }
 

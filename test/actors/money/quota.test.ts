@@ -77,6 +77,20 @@ describe('the quota actor', () => {
     expect(await heldBy(id)).toBe(0);
   });
 
+  test('a call that waits while its organization is suspended is refused for that reason', async () => {
+    const { quota } = await account(null);
+    const all = await quota.reserve(ask(1_000_000));
+    const refused = quota.reserve(ask(100)).catch((error: { id: string }) => error.id);
+    quota.onOrganizationChanged('suspended');
+    all.release();
+    expect(await refused).toBe('organization_suspended');
+    // The calls that wait when the organization is active again are not refused.
+    quota.onOrganizationChanged('active');
+    expect(quota.snapshot.value).not.toBe('suspended');
+    (await quota.reserve(ask(100))).release();
+    await quota.close();
+  });
+
   test('a charge that the database rejects is not made, and its money is freed', async () => {
     const { quota, id, organization_id } = await account(null);
     const reservation = await quota.reserve(ask(100));

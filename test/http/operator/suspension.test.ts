@@ -83,6 +83,17 @@ test('calls are refused on both replicas at once; calls and tasks that run end a
   expect(await findMoneyFaults(database.sql)).toEqual([]);
 });
 
+test('a repeated request changes nothing: an organization stays as it was set last', async () => {
+  const { away, weir } = tenants;
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  const suspend = () => organizations.ask('POST', `/${away.id}/suspend`, { reason: 'r' }, headers);
+  const suspended = await suspend();
+  await organizations.setStatus(away.id, 'reactivate');
+  expect(await suspend()).toEqual(suspended);
+  expect((await organizations.get(away.id)).status).toBe('active');
+  expect((await call(weir, 0, away)).status).toBe(200);
+});
+
 test('requests of a batch that did not start before the suspension end with its error', async () => {
   const { away } = tenants;
   const params = {

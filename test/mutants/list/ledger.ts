@@ -46,6 +46,11 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'const added',
       },
       {
+        name: 'a settled hold has two lines',
+        from: '    this.lines.push({\n',
+        to: '    this.lines.push({ ...command.line, id: crypto.randomUUID(), hold_id: hold.id });\n    this.lines.push({\n',
+      },
+      {
         name: 'a charge above a hold exceeds the cap',
         from: 'Math.min(missing, key_free ?? missing, balance)',
         to: 'Math.min(missing, balance)',

@@ -11,6 +11,11 @@ export const PRICES: readonly MutatedFile[] = [
         to: 'Math.floor(this.pico / PICO_PER_NANO)',
       },
       {
+        name: 'every sum is a nano-USD too high',
+        from: 'this.nano + Math.ceil(this.pico / PICO_PER_NANO)',
+        to: 'this.nano + Math.ceil(this.pico / PICO_PER_NANO) + 1',
+      },
+      {
         name: 'a price below a pico-USD is free',
         from: '< 1e-3 ? rounded : Math.ceil(exact)',
         to: '< 1e-3 ? rounded : rounded',

@@ -136,4 +136,15 @@ export const RETENTION: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'db/usage/breakdown.ts',
+    tests: ['test/http/management/retention.test.ts'],
+    mutants: [
+      {
+        name: 'bills forget what was removed',
+        from: 'const request = { filters, as_of,',
+        to: 'const request = { filters: { ...filters, from: reader.kept.lines_since ?? filters.from }, as_of,',
+      },
+    ],
+  },
 ];

@@ -14,6 +14,7 @@ import { LEDGER } from './list/ledger.ts';
 import { LISTS } from './list/lists.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PARAMETERS } from './list/parameters.ts';
+import { PEOPLE_MUTANTS } from './list/people.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { RECORDS } from './list/records.ts';
@@ -32,6 +33,7 @@ import { Tree } from './tree.ts';
 export const MUTANTS = candidatesOf([
   ...ACCESS,
   ...ACCOUNTS,
+  ...PEOPLE_MUTANTS,
   ...QUOTA,
   ...LEDGER,
   ...BUS,

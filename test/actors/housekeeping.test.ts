@@ -108,3 +108,35 @@ test('months are made, and removed after the days of each table; 0 keeps usage l
   expect(await sql`select from usage_line`).toHaveLength(0);
   await later.close();
 });
+
+test('sessions, attempts, begun sign-ins and links are deleted after their end', async () => {
+  const { sql } = database;
+  await sql`insert into person (id, name, email) values ('p', 'P', 'p@example.com')`;
+  for (const [id, left] of [
+    ['young', '1 minute'],
+    ['old', '-1 minute'],
+  ] as const) {
+    await sql`
+      insert into person_session (id, token, person_id, expires_at)
+      values (${id}, ${id}, 'p', now() + ${left}::interval)`;
+    await sql`
+      insert into sign_in_state (id, identifier, value, expires_at)
+      values (${id}, ${id}, '{}', now() + ${left}::interval)`;
+    await sql`
+      insert into sign_in_attempt (subject, count, ends_at)
+      values (${id}, 1, now() + ${left}::interval)`;
+    await sql`
+      insert into one_time_link (id, kind, secret_hash, is_mailed, expires_at)
+      values (${id}, 'operator', ${id}, false, now() - interval '90 days' + ${left}::interval)`;
+  }
+  await new Housekeeping({
+    ...{ sql, clock: systemClock, circuit_days: 30, record_days: 90, line_days: 400 },
+    onError: () => undefined,
+  }).sweep();
+  const tables = ['person_session', 'sign_in_state', 'sign_in_attempt', 'one_time_link'];
+  for (const table of tables) {
+    const id = table === 'sign_in_attempt' ? 'subject' : 'id';
+    const rows = await sql`select ${sql(id)} as id from ${sql(table)}`;
+    expect({ table, rows: rows.map((row) => row['id']) }).toEqual({ table, rows: ['young'] });
+  }
+});

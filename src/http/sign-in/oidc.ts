@@ -1,3 +1,4 @@
+import { countAttempt } from '../../../db/people/attempts.ts';
 import { lockInvitationsFor } from '../../../db/people/links.ts';
 import { listOrganizationsOf } from '../../../db/people/members.ts';
 import { findPerson } from '../../../db/people/people.ts';
@@ -8,6 +9,8 @@ import type { PeopleParts } from './parts.ts';
 import type { SignedIn } from './person-sessions.ts';
 import { noteSignIn, withCookies } from './session-answer.ts';
 
+/** Sign-ins that one address may begin. Each is a row until it ends, after ten minutes. */
+const STARTS = { most: 100, window_s: 10 * 60 };
 /** Where a person goes who named no page. */
 const DEFAULT_PAGE = '/v1/auth/session';
 /**
@@ -33,7 +36,7 @@ export class OidcRoutes {
 
   /** `GET /v1/auth/oidc/start?return_to=/page` */
   readonly start: Handler = async (context) => {
-    const { library, sessions, public_url = '' } = this.requireParts();
+    const { sql, library, sessions, public_url = '' } = this.requireParts();
     const page = new URL(context.request.url).searchParams.get('return_to') ?? DEFAULT_PAGE;
     if (!OWN_PATH.test(page) || page.length > 2_000) {
       throw new WeirError('invalid_request', 'return_to must be a path of this address.', {
@@ -41,8 +44,13 @@ export class OidcRoutes {
         hint: 'Send e.g. return_to=/usage.',
       });
     }
+    const client = sessions.clientOf(context);
+    const retry_after = await countAttempt(sql, `oidc ${client.address}`, STARTS);
+    if (retry_after > 0) {
+      throw new WeirError('rate_limit_exceeded', 'Too many sign-ins were begun.', { retry_after });
+    }
     const return_to = new URL(public_url).origin + page;
-    const { url, cookies } = await library.startOidc(return_to, sessions.clientOf(context));
+    const { url, cookies } = await library.startOidc(return_to, client);
     return withCookies(redirect(url), cookies);
   };
 

@@ -189,6 +189,15 @@ describe('the callback', () => {
   });
 });
 
+test('one address does not begin sign-ins without end', async () => {
+  const browser = new Browser(weir.base_url);
+  const statuses = new Set<number>();
+  for (let round = 0; round < 101; round += 1) {
+    statuses.add((await browser.send('GET', '/v1/auth/oidc/start')).status);
+  }
+  expect([...statuses]).toEqual([302, 429]);
+});
+
 test('an identity provider that is away is an error that a retry can help', async () => {
   const port = await freePort();
   const lonely = await startWeir({

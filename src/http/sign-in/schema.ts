@@ -6,10 +6,13 @@ const closed = { additionalProperties: false };
 /** PostgreSQL's text type stores every character except NUL; a mail header takes no control character. */
 const NO_CONTROL = '^[^\\u0000-\\u001f\\u007f]*$';
 
-/** An e-mail address as people write it. `emailOf` returns it as it is stored. */
+/**
+ * An e-mail address as people write it; `emailOf` returns it as it is stored. The library takes no other
+ * characters, so a person with another address could never sign in.
+ */
 export const EMAIL = Type.String({
   pattern:
-    '^[^\\s@<>()\\[\\],;:"\\\\\\u0000-\\u001f\\u007f]{1,64}@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*$',
+    "^(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+.-]{0,63}[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}$",
   maxLength: 254,
   errorMessage: 'must be an e-mail address',
 });

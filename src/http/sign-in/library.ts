@@ -19,6 +19,8 @@ const SESSION_S = 7 * DAY_S;
  * threads that hash also read files.
  */
 const HASHES_AT_ONCE = 2;
+/** How long the identity provider may take to say its settings. */
+const PROVIDER_MS = 5_000;
 /** Passwords that may wait for their hash. */
 const MAX_WAITING = 100;
 /** The provider id of the identity provider. The address of its callback does not contain it. */
@@ -74,15 +76,29 @@ export interface FoundSession {
  */
 export class SignInLibrary {
   private opened: ReturnType<typeof openLibrary> | undefined;
+  private openedOidc: ReturnType<typeof openLibrary> | undefined;
 
   constructor(private readonly parts: SignInLibraryParts) {}
 
   private open() {
-    this.opened ??= openLibrary(this.parts).catch((error: unknown) => {
+    this.opened ??= openLibrary(this.parts, undefined).catch((error: unknown) => {
       this.opened = undefined;
       throw error;
     });
     return this.opened;
+  }
+
+  /**
+   * Opens the library once more, for sign-ins at the identity provider. There it first reads the settings
+   * of the provider, without a time limit of its own, so nothing else may wait for it.
+   */
+  private async openOidc() {
+    this.openedOidc ??= openLibrary(this.parts, this.parts.oidc);
+    const library = await this.openedOidc;
+    const patience = Bun.sleep(PROVIDER_MS).then(() => undefined);
+    if (await Promise.race([library.$context, patience])) return library;
+    this.openedOidc = undefined;
+    throw providerAway();
   }
 
   /** Returns the cookies of a new session; undefined if the address or the password is wrong. */
@@ -137,7 +153,7 @@ export class SignInLibrary {
     return_to: string,
     client: SignInClient,
   ): Promise<{ readonly url: string; readonly cookies: string[] }> {
-    const { api } = await this.open();
+    const { api } = await this.openOidc();
     const answer = await api.signInSocial({
       body: { provider: OIDC_PROVIDER, callbackURL: return_to, disableRedirect: true },
       ...{ headers: headersOf(client), asResponse: true },
@@ -155,7 +171,7 @@ export class SignInLibrary {
     query: Record<string, string>,
     client: SignInClient,
   ): Promise<{ readonly return_to: string; readonly cookies: string[] } | { error: string }> {
-    const { api } = await this.open();
+    const { api } = await this.openOidc();
     const answer = await api.callbackOAuth({
       ...{ method: 'GET', params: { id: OIDC_PROVIDER }, query },
       ...{ headers: headersOf(client), asResponse: true },
@@ -172,14 +188,14 @@ export class SignInLibrary {
   }
 }
 
-async function openLibrary(parts: SignInLibraryParts) {
+async function openLibrary(parts: SignInLibraryParts, oidc: OidcSettings | undefined) {
   const [{ betterAuth }, { drizzleAdapter }, { genericOAuth }, passwords] = await Promise.all([
     import('better-auth/minimal'),
     import('@better-auth/drizzle-adapter'),
     import('better-auth/plugins/generic-oauth'),
     import('better-auth/crypto'),
   ]);
-  const { orm, key, public_url, oidc, isInvited, hasAccount, warn } = parts;
+  const { orm, key, public_url, isInvited, hasAccount, warn } = parts;
   const origin = public_url?.replace(/\/+$/, '');
   const turns = pLimit(HASHES_AT_ONCE);
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {

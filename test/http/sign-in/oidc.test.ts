@@ -198,6 +198,29 @@ test('one address does not begin sign-ins without end', async () => {
   expect([...statuses]).toEqual([302, 429]);
 });
 
+test('an identity provider that is silent delays no sign-in by password', async () => {
+  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  const port = await freePort();
+  const waiting = await startWeir({
+    ...{ port, shared_database: true },
+    env: {
+      ...{ WEIR_PUBLIC_URL: `http://127.0.0.1:${port}`, WEIR_OIDC_CLIENT_ID: 'weir' },
+      WEIR_OIDC_ISSUER: `http://127.0.0.1:${silent.port}`,
+      WEIR_OIDC_CLIENT_SECRET: 'canary-client-secret',
+    },
+  });
+  try {
+    const browser = new Browser(waiting.base_url);
+    const start = browser.send('GET', '/v1/auth/oidc/start');
+    const other = await new Browser(waiting.base_url).signIn('ada@example.com');
+    expect(await refusalOf(other)).toBe('401 sign_in_failed');
+    expect(await refusalOf(await start)).toBe('503 service_unavailable');
+  } finally {
+    await waiting.stop();
+    silent.stop(true);
+  }
+});
+
 test('an identity provider that is away is an error that a retry can help', async () => {
   const port = await freePort();
   const lonely = await startWeir({

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
-import type { ReservedSql } from 'postgres';
+import type { ReservedSql, Sql } from 'postgres';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { type AsOf, readAsOf } from '../../../db/usage/as-of.ts';
 import { listLines } from '../../../db/usage/lines.ts';
@@ -237,6 +237,15 @@ test('every answer equals the sum of all rows, whatever commits late, folds or d
     { numRuns: runs, endOnFailure: true },
   );
   await summarizePages(fresh.sql);
+});
+
+test('queries of sums are planned for their values, and later statements as before', async () => {
+  const modeOf = async (sql: Sql) => {
+    const [row] = await sql<{ mode: string }[]>`select current_setting('plan_cache_mode') as mode`;
+    return row?.mode;
+  };
+  expect(await readSums(fresh.sql, ({ tx }) => modeOf(tx))).toBe('force_custom_plan');
+  expect(await modeOf(fresh.sql)).toBe('auto');
 });
 
 test('while rows arrive, the folders of two replicas add each row to the sums once', async () => {

@@ -95,4 +95,4 @@ export const PAID_ROUTES: readonly PaidRoute[] = [
 
 /** POST routes that charge nothing: they count, cancel, or manage. */
 export const FREE_ROUTES =
-  /^\/v1\/(messages\/count_tokens|messages\/batches\/:id\/cancel|responses\/:id\/cancel|management\/.*|operator\/.*)$/;
+  /^\/v1\/(messages\/count_tokens|messages\/batches\/:id\/cancel|responses\/:id\/cancel|auth\/.*|management\/.*|operator\/.*)$/;

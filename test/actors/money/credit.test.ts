@@ -266,9 +266,10 @@ async function take(model: Model, of: Account, next: Step): Promise<void> {
     case 'settle hold': {
       const [ended] = model.holds.splice(next.pick % (model.holds.length || 1), 1);
       if (!ended) break;
-      const free = model.balance;
+      // The hold is out of the model, so its amount is in the balance.
+      const payable = model.balance;
       await submit({ type: 'SETTLE_HOLD', hold_id: ended.id, line: line(of, next.amount) });
-      model.settled += Math.min(next.amount, ended.amount + free);
+      model.settled += Math.min(next.amount, payable);
       break;
     }
     case 'return': {

@@ -305,12 +305,14 @@ test('an operator who is one no more loses the rights at once', async () => {
 describe('a new password by mail', () => {
   let mailed: TestApp;
   const mails: Mail[] = [];
+  let isHeld = false;
+  const held = new Set<() => void>();
   beforeAll(async () => {
     mailed = await startTestApp({
       public_url: 'https://weir.example',
       mailer: {
         async send(mail) {
-          await Bun.sleep(300);
+          if (isHeld) await new Promise<void>((send) => held.add(send));
           mails.push(mail);
         },
       },
@@ -342,18 +344,19 @@ describe('a new password by mail', () => {
     expect(answer.status).toBe(200);
     // The address of Weir has TLS, so browsers send the cookie over TLS only.
     expect(answer.headers.getSetCookie()[0]).toMatch(/^__Secure-weir\.session_token=.*; Secure/);
-    const times: Record<string, number[]> = { real: [], fake: [] };
     const bodies = new Set<string>();
+    // An answer that waited for its mail would never come.
+    isHeld = true;
     for (let round = 0; round < 5; round += 1) {
       for (const who of ['real', 'fake']) {
-        const start = performance.now();
         const accepted = await ask(`${who}@example.com`, { 'x-forwarded-host': 'evil.example' });
         bodies.add(`${accepted.status} ${await accepted.text()}`);
-        times[who]?.push(performance.now() - start);
       }
     }
     expect([...bodies]).toEqual(['202 {"object":"password_reset","status":"accepted"}']);
-    expect(Math.min(...(times['real'] ?? []))).toBeLessThan(250);
+    await until('five mails wait', () => held.size === 5);
+    isHeld = false;
+    for (const send of held) send();
     await until('five mails', () => mails.length === 6);
     expect(mails.slice(1).every(({ to }) => to === 'real@example.com')).toBe(true);
     expect(mails.every(({ text }) => text.includes('https://weir.example/v1/auth/links/lk-'))).toBe(

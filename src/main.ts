@@ -1,4 +1,5 @@
 import { ConfigurationError, HELP, readEnvironment } from './config/environment.ts';
+import { BuiltDashboard } from './start/dashboard.ts';
 import { greeting, writeFirstRun } from './start/greeting.ts';
 import { createLog } from './start/log.ts';
 import { startWeir } from './start/weir.ts';
@@ -24,17 +25,21 @@ if (!process.env[FETCH_LIMIT]) {
   );
 }
 
-const weir = await startWeir(environment, log).catch((error: unknown) => {
+const dashboard = environment.WEIR_DASHBOARD === 'on' ? new BuiltDashboard(log) : undefined;
+const started = await startWeir(environment, log, {}, dashboard).catch((error: unknown) => {
   if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
   else log.fatal({ error }, 'Weir could not start');
   log.flush(() => process.exit(1));
   return new Promise<never>(() => undefined);
 });
 
+const weir = { ...started, has_dashboard: dashboard !== undefined };
 if (weir.first_run && weir.embedded) {
-  writeFirstRun(environment.WEIR_DATA, weir.base_url, weir.first_run);
+  writeFirstRun(environment.WEIR_DATA, weir, weir.first_run);
 }
 process.stdout.write(`${greeting(weir)}\nWeir is ready\n`);
+// The dashboard does not delay the first call.
+dashboard?.build();
 
 let stopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -42,6 +47,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     // A second signal stops the process at once.
     if (stopping) process.exit(1);
     stopping = true;
+    dashboard?.stop();
     weir
       .stop()
       .then(() => process.exit(0))

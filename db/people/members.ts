@@ -145,3 +145,15 @@ export async function findOrganizationName(
   const [row] = await sql<{ name: string }[]>`select name from organization where id = ${id}`;
   return row?.name;
 }
+
+/**
+ * Returns the id of the only organization if nobody is in it yet, as after the first start; undefined
+ * otherwise.
+ */
+export async function findLonelyOrganization(tx: TransactionSql): Promise<string | undefined> {
+  const rows = await tx<{ id: string; is_empty: boolean }[]>`
+    select id, not exists (select from membership) as is_empty
+    from organization where status = 'active' limit 2`;
+  const [only] = rows;
+  return rows.length === 1 && only?.is_empty ? only.id : undefined;
+}

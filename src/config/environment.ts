@@ -18,6 +18,10 @@ const EnvironmentSchema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 3_000 }),
   WEIR_DATA: Type.String({ minLength: 1, default: './data' }),
   WEIR_CONFIG: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_DASHBOARD: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'on',
+    rule: 'must be on or off',
+  }),
   WEIR_PUBLIC_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/@\\s?#]+(/[^\\s?#]*)?$',
@@ -140,6 +144,7 @@ Environment:
                                    WEIR_OIDC_CLIENT_ID, WEIR_OIDC_CLIENT_SECRET
   WEIR_S3_BUCKET                   bucket for results instead of the data folder, with
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
+  WEIR_DASHBOARD                   on, or off for a replica that serves only the API (default on)
   WEIR_TRANSPORT                   HTTP client for upstreams: own, or the platform's fetch
                                    (default own; with a proxy always fetch)
   WEIR_BODY_MEMORY_MB              the most MB of bodies and answers in flight (default 512)

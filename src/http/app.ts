@@ -7,6 +7,7 @@ import { notOffered, refuseUnknownPath } from './not-offered.ts';
 import type { Method, RouteFamily } from './route.ts';
 import { actionOf } from './route-actions.ts';
 import { type AppDeps, routes } from './routes.ts';
+import { askedPage } from './web/routes.ts';
 
 /**
  * Switches off Bun's limit for the size of a request body. Bun answers a larger body with 413 and
@@ -53,8 +54,10 @@ export function createApp(deps: AppDeps) {
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }
+  const answerUnknown: Handler = (context) =>
+    askedPage(deps.dashboard, context) ?? refuseUnknown(context);
   for (const path of ['/v1/messages/*', '/*', '/']) {
-    app.all(path, wrap(familyOfClient, refuseUnknown), unparsed);
+    app.all(path, wrap(familyOfClient, answerUnknown), unparsed);
   }
   // An error outside of a handler gets the usual error body too.
   return app.onError((context) =>

@@ -48,6 +48,8 @@ import { getTask } from './tasks/route.ts';
 import { translations } from './translations/route.ts';
 import { createVideo } from './videos/route.ts';
 import { getXaiVideo } from './videos/xai.ts';
+import type { Dashboard } from './web/build.ts';
+import { getAsset } from './web/routes.ts';
 
 /** What the routes of Weir need. */
 export interface AppDeps
@@ -86,6 +88,8 @@ export interface AppDeps
   operator?: OperatorParts;
   /** People and their sessions. Missing if this process lets nobody sign in. */
   people?: PeopleParts;
+  /** The dashboard. Missing if this process serves none. */
+  dashboard?: Dashboard | undefined;
   /** Returns true while this replica can serve requests. */
   isReady: () => boolean;
   /** Called with every error before the error response is created. Must not throw. */
@@ -134,6 +138,7 @@ export function routes(deps: AppDeps): HttpRoute[] {
       methods: { GET: getModel(deps), POST: geminiModels(withGeneration(deps)) },
       families: { POST: 'gemini' },
     },
+    openai('/assets/:name', { GET: getAsset(deps.dashboard) }),
     ...signInRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...peopleRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),

@@ -9,6 +9,7 @@ interface Started {
   readonly first_run: FirstRun | undefined;
   readonly operator_link: string | undefined;
   readonly chat_model: string | undefined;
+  readonly has_dashboard: boolean;
 }
 
 /**
@@ -21,8 +22,10 @@ export function greeting({
   first_run: firstRun,
   operator_link,
   chat_model,
+  has_dashboard,
 }: Started): string {
   const lines = [`Base URL          ${baseUrl}`];
+  if (has_dashboard) lines.push(`Dashboard         ${baseUrl}/`);
   if (firstRun) {
     lines.push(
       `API key           ${firstRun.api_key}`,
@@ -34,8 +37,8 @@ export function greeting({
   }
   if (operator_link !== undefined) {
     lines.push(
-      `Operator link     ${operator_link}`,
-      '                  (works once; POST email, name and password to it)',
+      `Sign-in link      ${operator_link}`,
+      '                  (works once, in a browser; or POST email, name and password to it)',
       '',
     );
   }
@@ -54,10 +57,16 @@ export function greeting({
 
 /**
  * Writes the credentials of the first run into the data folder. Only the owner can read the file.
- * `dashboard_url` is null, because Weir serves no dashboard.
+ * `dashboard_url` is null if this process serves no dashboard. `sign_in_link` signs the first operator in,
+ * once.
  */
-export function writeFirstRun(dataDir: string, baseUrl: string, firstRun: FirstRun): void {
-  const content = { base_url: baseUrl, ...firstRun, dashboard_url: null };
+export function writeFirstRun(
+  dataDir: string,
+  { base_url, has_dashboard, operator_link }: Omit<Started, 'first_run' | 'chat_model'>,
+  firstRun: FirstRun,
+): void {
+  const dashboard_url = has_dashboard ? `${base_url}/` : null;
+  const content = { base_url, ...firstRun, dashboard_url, sign_in_link: operator_link ?? null };
   writeFileSync(join(dataDir, 'first-run.json'), `${JSON.stringify(content, null, 2)}\n`, {
     mode: 0o600,
   });

@@ -10,6 +10,7 @@ import { createApp } from '../http/app.ts';
 import { Authentication } from '../http/auth/authentication.ts';
 import { WrongCredentials } from '../http/auth/wrong-credentials.ts';
 import { RateLimit } from '../http/rate-limit.ts';
+import type { Dashboard } from '../http/web/build.ts';
 import { TokenUses } from '../inference/keys/token-uses.ts';
 import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
@@ -45,12 +46,13 @@ export interface Weir {
 
 /**
  * Starts Weir: config → database → actors → http → listen. `overrides` has parts that a test
- * replaces. Throws ConfigurationError if a setting cannot be used.
+ * replaces. Without `dashboard` it serves only the API. Throws ConfigurationError if a setting cannot be used.
  */
 export async function startWeir(
   environment: Environment,
   log: Logger,
   overrides: GenerationOverrides = {},
+  dashboard?: Dashboard,
 ): Promise<Weir> {
   mkdirSync(environment.WEIR_DATA, { recursive: true });
   onSurplusBytes((host) =>
@@ -95,6 +97,7 @@ export async function startWeir(
     const people = openPeople(environment, databases, key, wrongCredentials, log);
     const app = createApp({
       ...actors,
+      dashboard,
       authentication: new Authentication({
         keys: actors.keys,
         wrongCredentials,

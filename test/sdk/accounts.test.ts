@@ -40,7 +40,7 @@ test('from the printed link to a suspended organization', async () => {
   const first = await operator.ask<SessionRecord>('POST', address.pathname, {
     ...{ email: 'ada@example.com', name: 'Ada', password: PASSWORD },
   });
-  expect(first).toMatchObject({ is_operator: true, organizations: [] });
+  expect(first).toMatchObject({ is_operator: true, organizations: [{ role: 'owner' }] });
   const acme = await operator.ask<Organization>('POST', '/v1/operator/organizations', {
     name: 'Acme',
   });

@@ -26,7 +26,7 @@ test('the example calls a model that a channel of weir.yaml serves', () => {
 
 const started = {
   ...{ base_url: 'http://localhost:1', first_run: FIRST, operator_link: undefined },
-  chat_model: 'claude-haiku-4-5',
+  ...{ chat_model: 'claude-haiku-4-5', has_dashboard: true },
 };
 
 test('the greeting has an example only if there is a model for it', () => {
@@ -37,8 +37,13 @@ test('the greeting has an example only if there is a model for it', () => {
 
 test('the greeting has a link for the first operator until there is one', () => {
   const operator_link = 'http://localhost:1/v1/auth/links/lk-1';
-  expect(greeting(started)).not.toContain('Operator link');
+  expect(greeting(started)).not.toContain('Sign-in link');
   expect(greeting({ ...started, first_run: undefined, operator_link })).toContain(
-    `Operator link     ${operator_link}\n`,
+    `Sign-in link      ${operator_link}\n`,
   );
+});
+
+test('the greeting names the dashboard only if this process serves one', () => {
+  expect(greeting(started)).toContain('Dashboard         http://localhost:1/\n');
+  expect(greeting({ ...started, has_dashboard: false })).not.toContain('Dashboard');
 });

@@ -139,6 +139,8 @@ function environment(
     NODE_ENV: undefined,
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
     MIMALLOC_PURGE_DELAY: '10000',
+    // Only the tests of the dashboard need its build.
+    WEIR_DASHBOARD: 'off',
     // Many tests send wrong keys from one address.
     WEIR_WRONG_KEYS_PER_MINUTE: '1000000',
     ...(credentials === undefined

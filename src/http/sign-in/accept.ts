@@ -2,7 +2,12 @@ import type { Actor } from '../../../db/audit/entry.ts';
 import { appendAudit } from '../../../db/audit/log.ts';
 import type { TransactionSql } from '../../../db/client.ts';
 import { type LinkRow, useLink } from '../../../db/people/links.ts';
-import { addMember, findMember, lockMembers } from '../../../db/people/members.ts';
+import {
+  addMember,
+  findLonelyOrganization,
+  findMember,
+  lockMembers,
+} from '../../../db/people/members.ts';
 import { addOperator, markEmailVerified, type PersonRow } from '../../../db/people/people.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 
@@ -36,6 +41,7 @@ export async function acceptInvitation(
       await audit(tx, actor, null, 'operator.add', person.id, after);
     }
     await audit(tx, actor, null, 'invitation.use', link.id, { person_id: person.id });
+    if (link.email === null) await joinFirstOrganization(tx, person, actor);
     return link;
   }
   if (await addMember(tx, organization_id, person.id, role)) {
@@ -46,6 +52,23 @@ export async function acceptInvitation(
   const after = { person_id: person.id, role: member?.role ?? role };
   await audit(tx, actor, organization_id, 'invitation.use', link.id, after);
   return link;
+}
+
+/**
+ * Makes the first operator the owner of the organization that the first start made, so that all pages work
+ * at once.
+ */
+async function joinFirstOrganization(
+  tx: TransactionSql,
+  person: Pick<PersonRow, 'id' | 'email'>,
+  actor: Actor,
+): Promise<void> {
+  const organization_id = await findLonelyOrganization(tx);
+  if (organization_id === undefined) return;
+  await lockMembers(tx, organization_id);
+  if (!(await addMember(tx, organization_id, person.id, 'owner'))) return;
+  const after = { email: person.email, role: 'owner' };
+  await audit(tx, actor, organization_id, 'member.add', person.id, after);
 }
 
 function audit(

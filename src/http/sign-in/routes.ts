@@ -11,6 +11,8 @@ import { readOptionalObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { notServedHere } from '../not-served.ts';
 import type { PathMethods } from '../route.ts';
+import type { Dashboard } from '../web/build.ts';
+import { askedPage } from '../web/routes.ts';
 import { checkAttempt, readSignInBody, signInByPassword } from './by-password.ts';
 import { LinkRoutes } from './links.ts';
 import { OidcRoutes } from './oidc.ts';
@@ -38,6 +40,13 @@ class SignInRoutes {
     const found = await sessions.require(context);
     const cookies = await library.refresh(sessions.clientOf(context));
     return withCookies(await sessionAnswer(sql, found), cookies);
+  };
+
+  /** `GET /v1/auth/methods`: what the sign-in page offers. */
+  readonly methods: Handler = () => {
+    const { has_oidc, mailer } = this.people();
+    const methods = { password: true, oidc: has_oidc, mail: mailer !== undefined };
+    return json({ object: 'sign_in_methods', ...methods });
   };
 
   /** `POST /v1/auth/sign-out` */
@@ -83,18 +92,24 @@ class SignInRoutes {
 }
 
 /** The routes below `/v1/auth`. */
-export function signInRoutes(app: { readonly people?: PeopleParts }): PathMethods[] {
+export function signInRoutes(app: {
+  readonly people?: PeopleParts;
+  readonly dashboard?: Dashboard | undefined;
+}): PathMethods[] {
   const people = () => app.people ?? notServedHere();
   const routes = new SignInRoutes(people);
   const links = new LinkRoutes(people);
   const oidc = new OidcRoutes(people);
+  // A browser that opens a link gets a page, which then asks for the link as a program would.
+  const showLink: Handler = (context) => askedPage(app.dashboard, context) ?? links.show(context);
   return [
+    ['/v1/auth/methods', { GET: routes.methods }],
     ['/v1/auth/sign-in', { POST: routes.signIn }],
     ['/v1/auth/sign-out', { POST: routes.signOut }],
     ['/v1/auth/session', { GET: routes.session }],
     ['/v1/auth/password', { POST: routes.changePassword }],
     ['/v1/auth/password-reset', { POST: links.requestReset }],
-    ['/v1/auth/links/:link', { GET: links.show, POST: links.use }],
+    ['/v1/auth/links/:link', { GET: showLink, POST: links.use }],
     ['/v1/auth/oidc/start', { GET: oidc.start }],
     ['/v1/auth/oidc/callback', { GET: oidc.callback }],
   ];

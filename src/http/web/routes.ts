@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { Handler, RequestContext } from '../endpoint.ts';
+import type { Dashboard, WebBuild } from './build.ts';
+import { documentOf, waitingPage } from './document.ts';
+import { asksForPage } from './pages.ts';
+
+/** The name of each file has a hash of its content, so a browser asks for it once. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const COMPRESSED = /\.(?:js|css|svg|json)$/;
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+};
+
+/** Returns the page of the dashboard that a browser asks for; undefined for any other request. */
+export function askedPage(
+  dashboard: Dashboard | undefined,
+  { request }: RequestContext,
+): Response | undefined {
+  if (!dashboard || !asksForPage(request)) return undefined;
+  const { state } = dashboard;
+  return typeof state === 'string' ? waitingPage(state) : documentOf(state, request);
+}
+
+/** `GET /assets/{name}`: a script, a style, a font or a picture of the dashboard. */
+export function getAsset(dashboard: Dashboard | undefined): Handler {
+  return ({ request, params }) => {
+    const state = dashboard?.state;
+    const name = params['name'] ?? '';
+    if (
+      state === undefined ||
+      typeof state === 'string' ||
+      !Object.hasOwn(state.manifest.files, name)
+    ) {
+      throw new WeirError('not_found', 'There is no such file.', {
+        hint: 'Reload the page: the dashboard may be newer.',
+      });
+    }
+    return assetOf(state, name, request.headers.get('accept-encoding') ?? '');
+  };
+}
+
+function assetOf({ folder }: WebBuild, name: string, accepted: string): Response {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+  const headers: Record<string, string> = {
+    'content-type': type,
+    'cache-control': IMMUTABLE,
+    'x-content-type-options': 'nosniff',
+  };
+  if (!COMPRESSED.test(name)) return new Response(Bun.file(join(folder, name)), { headers });
+  headers['vary'] = 'accept-encoding';
+  const [coding, suffix] = /\bbr\b/.test(accepted)
+    ? ['br', '.br']
+    : /\bgzip\b/.test(accepted)
+      ? ['gzip', '.gz']
+      : [undefined, ''];
+  if (coding !== undefined) headers['content-encoding'] = coding;
+  return new Response(Bun.file(join(folder, `${name}${suffix}`)), { headers });
+}

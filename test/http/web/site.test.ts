@@ -1,0 +1,133 @@
+/** How Weir serves the dashboard: a build in another process, pages, and files that never change. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { type RunningWeir, startWeir } from '../../support/weir.ts';
+
+setDefaultTimeout(60_000);
+
+const HTML = { accept: 'text/html,application/xhtml+xml' };
+
+let weir: RunningWeir;
+beforeAll(async () => {
+  weir = await startWeir({ shared_database: true, env: { WEIR_DASHBOARD: 'on' } });
+});
+afterAll(() => weir.stop());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(weir.base_url + path, { headers, decompress: false });
+
+/** The document, once the dashboard is built. Until then a page waits for it. */
+async function documentText(path = '/'): Promise<{ response: Response; html: string }> {
+  for (;;) {
+    const response = await get(path, HTML);
+    const html = await response.text();
+    if (response.status === 200) return { response, html };
+    expect(response.status).toBe(503);
+    expect(response.headers.get('refresh')).toBe('1');
+    expect(html).toContain('being built');
+    await Bun.sleep(50);
+  }
+}
+
+describe('a page', () => {
+  test('is served to a browser with a policy that admits only what Weir serves', async () => {
+    const { response, html } = await documentText('/usage/requests');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self' 'nonce-");
+    expect(policy).not.toContain('unsafe');
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(html).not.toMatch(/<script(?![^>]*src=)/);
+    expect(html).not.toMatch(/(?:src|href)="(?!\/assets\/)/);
+  });
+
+  test('has another nonce each time', async () => {
+    const nonceOf = ({ html }: { html: string }) => /csp-nonce" content="([^"]+)"/.exec(html)?.[1];
+    const [first, second] = [nonceOf(await documentText()), nonceOf(await documentText())];
+    expect(first).toHaveLength(24);
+    expect(first).not.toBe(second ?? '');
+  });
+
+  test('knows the theme before the first paint, and takes no other value', async () => {
+    await documentText();
+    const themed = async (theme: string) =>
+      (await get('/', { ...HTML, cookie: `weir-theme=${theme}` })).text();
+    expect(await themed('dark')).toContain('<html lang="en" data-theme="dark">');
+    expect(await themed('"><script>')).toContain('<html lang="en">');
+  });
+
+  test('is not served to a program, nor for an unknown path or another method', async () => {
+    await documentText();
+    for (const [path, headers] of [
+      ['/', {}],
+      ['/', { accept: '*/*' }],
+      ['/nothing', HTML],
+      ['/v1/nothing', HTML],
+      ['/usage/requests/a/b', HTML],
+    ] as const) {
+      const response = await get(path, headers);
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
+        ...[path, 404, 'application/json'],
+      ]);
+    }
+    const posted = await fetch(weir.base_url, { method: 'POST', headers: HTML });
+    expect(posted.status).toBe(404);
+  });
+
+  test('stands behind a one-time link in a browser, and a program gets the link itself', async () => {
+    await documentText();
+    const page = await get('/v1/auth/links/lk-unknown', HTML);
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect((await get('/v1/auth/links/lk-unknown')).status).toBe(404);
+  });
+});
+
+describe('a file', () => {
+  test('never changes, and is sent compressed', async () => {
+    const { html } = await documentText();
+    for (const path of html.match(/\/assets\/[^"]+/g) ?? []) {
+      const plain = await get(path, { 'accept-encoding': 'identity' });
+      const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' });
+      const gzip = await get(path, { 'accept-encoding': 'gzip' });
+      expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      expect(brotli.headers.get('content-encoding')).toBe('br');
+      expect(brotli.headers.get('vary')).toBe('accept-encoding');
+      const text = Buffer.from(await plain.bytes()).toString('hex');
+      expect(brotliDecompressSync(await brotli.bytes()).toString('hex')).toBe(text);
+      expect(gunzipSync(await gzip.bytes()).toString('hex')).toBe(text);
+    }
+  });
+
+  test('that the build has not is refused, whatever its name', async () => {
+    await documentText();
+    for (const name of ['none.js', 'manifest.json', '..%2f..%2fpackage.json', 'constructor']) {
+      expect([name, (await get(`/assets/${name}`)).status]).toEqual([name, 404]);
+    }
+  });
+});
+
+test('the sign-in page can ask how people sign in', async () => {
+  expect(await (await get('/v1/auth/methods')).json()).toEqual({
+    ...{ object: 'sign_in_methods', password: true, oidc: false, mail: false },
+  });
+});
+
+test('a replica without a dashboard serves only the API', async () => {
+  const plain = await startWeir({ shared_database: true });
+  try {
+    const response = await fetch(plain.base_url, { headers: HTML });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'application/json',
+    ]);
+    expect((await fetch(`${plain.base_url}/assets/none.js`)).status).toBe(404);
+    expect(plain.output()).not.toContain('Dashboard');
+  } finally {
+    await plain.stop();
+  }
+});

@@ -1,0 +1,64 @@
+import { followEvents, type LiveEvent, type StreamListener } from './stream.ts';
+
+/** The events that show the whole state of something. A tab that opens later gets the latest of each. */
+const STATES: ReadonlySet<string> = new Set(['balance', 'keys']);
+
+type Message =
+  | { readonly kind: 'event'; readonly event: LiveEvent }
+  | { readonly kind: 'state'; readonly is_live: boolean }
+  | { readonly kind: 'hello' };
+
+/**
+ * Follows the events of an organization with one stream for all tabs of the browser: a browser opens at most
+ * six connections to a server over HTTP/1.1, so ten streams would block every request. One tab holds a lock
+ * and the stream, and tells the others. When it closes, the next tab gets the lock and resumes.
+ */
+export function followShared(organization_id: string, listener: StreamListener): () => void {
+  const name = `weir-events ${organization_id}`;
+  const channel = new BroadcastChannel(name);
+  const end = new AbortController();
+  const latest = new Map<string, LiveEvent>();
+  let last_id: string | undefined;
+  let is_live = false;
+  let isLeader = false;
+  const note = (event: LiveEvent) => {
+    last_id = event.id ?? last_id;
+    if (STATES.has(event.type)) latest.set(event.type, event);
+    listener.onEvent(event);
+  };
+  const setLive = (value: boolean) => {
+    is_live = value;
+    listener.onState(value);
+  };
+  const tell = (message: Message) => channel.postMessage(message);
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.kind === 'event') note(data.event);
+    else if (data.kind === 'state') setLive(data.is_live);
+    else if (isLeader) {
+      tell({ kind: 'state', is_live });
+      for (const event of latest.values()) tell({ kind: 'event', event });
+    }
+  };
+  tell({ kind: 'hello' });
+  const lead = async () => {
+    isLeader = true;
+    const leader: StreamListener = {
+      onEvent: (event) => {
+        note(event);
+        tell({ kind: 'event', event });
+      },
+      onState: (value) => {
+        setLive(value);
+        tell({ kind: 'state', is_live: value });
+      },
+    };
+    await followEvents(leader, end.signal, last_id);
+  };
+  navigator.locks.request(name, { signal: end.signal }, lead).catch((error: unknown) => {
+    if (!end.signal.aborted) throw error;
+  });
+  return () => {
+    end.abort();
+    channel.close();
+  };
+}

@@ -1,0 +1,2 @@
+/** The pages below `/access`. */
+export const accessRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/batches`. */
+export const batchesRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/billing`. */
+export const billingRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/docs`. */
+export const docsRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/go`. */
+export const goRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/keys`. */
+export const keysRoutes = [] as const;

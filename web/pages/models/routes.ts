@@ -1,0 +1,2 @@
+/** The pages below `/models`. */
+export const modelsRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/playground`. */
+export const playgroundRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/tasks`. */
+export const tasksRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/usage`. */
+export const usageRoutes = [] as const;

@@ -1,0 +1,2 @@
+/** The pages below `/welcome`. */
+export const welcomeRoutes = [] as const;

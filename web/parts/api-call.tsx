@@ -1,0 +1,39 @@
+import { type Query, urlOf } from '../api/client.ts';
+import { CodeBlock } from './code-block.tsx';
+
+interface ApiCallProps {
+  readonly method?: string;
+  readonly path: string;
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+}
+
+/** The request with which a program gets what a page shows. Every page has one, because it uses nothing else. */
+export function ApiCall({ method = 'GET', path, query, body }: ApiCallProps) {
+  return (
+    <details className="group text-sm">
+      <summary className="inline-block rounded px-1.5 py-0.5 text-soft select-none hover:bg-sunk hover:text-ink">
+        ‹/› API call
+      </summary>
+      <div className="mt-2">
+        <CodeBlock code={curlOf({ method, path, query, body })} what="command" />
+      </div>
+    </details>
+  );
+}
+
+/** The request as a command for a terminal. `$WEIR_TOKEN` is a management token. */
+export function curlOf({ method = 'GET', path, query, body }: ApiCallProps): string {
+  const address = `${location.origin}${urlOf(path, query)}`;
+  const lines = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${address}'`,
+    `  -H "Authorization: Bearer $WEIR_TOKEN"`,
+  ];
+  if (body !== undefined) {
+    lines.push(
+      `  -H 'Content-Type: application/json'`,
+      `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
+    );
+  }
+  return lines.join(' \\\n');
+}

@@ -1,0 +1,109 @@
+import type { KeyboardEvent, ReactNode } from 'react';
+import { classes } from './classes.ts';
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Figures stand at the right, so that their digits are aligned. */
+  readonly align?: 'right';
+  /** False: phones do not show the column. */
+  readonly onPhone?: false;
+}
+
+interface TableProps<Row> {
+  /** What the table lists, for readers that cannot see it. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Opens a row: by a click, or by Enter on it. */
+  readonly onOpen?: ((row: Row) => void) | undefined;
+  /** Lights a row up, e.g. one that has just arrived. */
+  readonly isNew?: ((row: Row) => boolean) | undefined;
+  /** A last row with sums. */
+  readonly foot?: ReactNode;
+}
+
+/** A list. `j` and `k` move between its rows, and Enter opens one. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns, rows, keyOf, onOpen, isNew, foot } = props;
+  return (
+    <section
+      className="relative min-w-0 overflow-x-auto rounded-box border border-line bg-card"
+      tabIndex={0}
+      aria-label={caption}
+    >
+      <table className="w-full border-collapse text-left text-[0.9rem]">
+        <caption className="sr-only">{caption}</caption>
+        <thead className="border-b border-line text-sm text-soft">
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={cellClass(column, 'py-2 font-medium')}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody onKeyDown={moveBetweenRows}>
+          {rows.map((row) => (
+            <tr
+              key={keyOf(row)}
+              data-row={keyOf(row)}
+              tabIndex={onOpen ? 0 : undefined}
+              onClick={onOpen ? (event) => isOwnClick(event.target) && onOpen(row) : undefined}
+              onKeyDown={
+                onOpen
+                  ? (event) => {
+                      if (event.key === 'Enter' && event.target === event.currentTarget)
+                        onOpen(row);
+                    }
+                  : undefined
+              }
+              className={classes(
+                'border-b border-line last:border-b-0 focus-visible:-outline-offset-2',
+                onOpen && 'cursor-pointer hover:bg-sunk',
+                isNew?.(row) && 'animate-arrive',
+              )}
+            >
+              {columns.map((column) => (
+                <td key={column.title} className={cellClass(column, 'py-2 align-top')}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        {foot === undefined ? null : <tfoot className="border-t border-edge">{foot}</tfoot>}
+      </table>
+    </section>
+  );
+}
+
+function cellClass<Row>({ align, onPhone }: Column<Row>, more: string): string {
+  return classes(
+    'px-3 first:pl-4 last:pr-4',
+    more,
+    align === 'right' && 'text-right figures',
+    onPhone === false && 'max-sm:hidden',
+  );
+}
+
+/** A click on a control in a row is not a click on the row. */
+const isOwnClick = (target: EventTarget): boolean =>
+  target instanceof Element && target.closest('button, a, input, select, label, summary') === null;
+
+function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
+  const steps: Record<string, 'nextElementSibling' | 'previousElementSibling'> = {
+    j: 'nextElementSibling',
+    ArrowDown: 'nextElementSibling',
+    k: 'previousElementSibling',
+    ArrowUp: 'previousElementSibling',
+  };
+  const step = steps[event.key];
+  const row = event.target instanceof HTMLTableRowElement ? event.target : undefined;
+  const next = step && row?.[step];
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  next.focus();
+}

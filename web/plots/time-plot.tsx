@@ -1,0 +1,244 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+
+/** A line or a layer of a plot. */
+export interface Series {
+  readonly name: string;
+  /** One value for each time; null is unknown, which is not zero. */
+  readonly values: readonly (number | null)[];
+}
+
+interface TimePlotProps {
+  /** What the plot shows, e.g. `Spend by model`. */
+  readonly title: string;
+  /** The start of each bucket, ms. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  /** Layers on each other, whose sum is the whole. */
+  readonly stacked?: boolean;
+  readonly format: (value: number) => string;
+  /** Called with the chosen range, ms, when the reader drags over the plot. */
+  readonly onZoom?: ((from: number, to: number) => void) | undefined;
+  readonly height?: number;
+}
+
+/** The colours of the series, in their order. They differ in lightness too. */
+export const SERIES_COLORS = [
+  'oklch(0.6 0.11 215)',
+  'oklch(0.72 0.14 70)',
+  'oklch(0.56 0.15 300)',
+  'oklch(0.68 0.14 155)',
+  'oklch(0.62 0.17 25)',
+  'oklch(0.78 0.1 195)',
+  'oklch(0.5 0.12 260)',
+  'oklch(0.65 0.02 220)',
+] as const;
+
+export const colorOf = (index: number): string =>
+  SERIES_COLORS[index % SERIES_COLORS.length] ?? SERIES_COLORS[0];
+
+/**
+ * A plot over time. A drag zooms. The same values stand in a table behind it, which readers without a
+ * mouse or without sight open.
+ */
+export function TimePlot(props: TimePlotProps) {
+  const { title, times, series, stacked = false, format, height = 240 } = props;
+  const holder = useRef<HTMLDivElement>(null);
+  const onZoom = useRef(props.onZoom);
+  onZoom.current = props.onZoom;
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const plot = new uPlot(
+      optionsOf({
+        element,
+        series,
+        stacked,
+        format,
+        height,
+        zoom: (...range) => onZoom.current?.(...range),
+      }),
+      dataOf(times, series, stacked),
+      element,
+    );
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) plot.setSize({ width: entry.contentRect.width, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, stacked, format, height]);
+  return (
+    <figure className="grid min-w-0 gap-2" aria-label={title}>
+      <div ref={holder} aria-hidden="true" className="min-w-0" style={{ height }} />
+      <Legend series={series} />
+      <PlotTable {...props} />
+    </figure>
+  );
+}
+
+function Legend({ series }: Pick<TimePlotProps, 'series'>) {
+  if (series.length < 2) return null;
+  return (
+    <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
+      {series.map(({ name }, index) => (
+        <li key={name} className="flex items-center gap-1.5">
+          <span className="size-2.5 rounded-sm" style={{ background: colorOf(index) }} />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function PlotTable({ title, times, series, format }: TimePlotProps) {
+  return (
+    <details className="text-sm">
+      <summary className="inline-block rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
+        As a table
+      </summary>
+      <section
+        tabIndex={0}
+        aria-label={title}
+        className="mt-2 max-h-80 overflow-auto rounded-box border border-line"
+      >
+        <table className="w-full text-left">
+          <caption className="sr-only">{title}</caption>
+          <thead className="sticky top-0 bg-sunk">
+            <tr>
+              <th scope="col" className="px-3 py-1.5 font-medium">
+                From
+              </th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col" className="px-3 py-1.5 text-right font-medium">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((time, row) => (
+              <tr key={time} className="border-t border-line">
+                <th scope="row" className="px-3 py-1 font-normal whitespace-nowrap">
+                  {new Date(time).toLocaleString()}
+                </th>
+                {series.map(({ name, values }) => (
+                  <td key={name} className="px-3 py-1 text-right figures">
+                    {shownValue(values[row], format)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </details>
+  );
+}
+
+const shownValue = (value: number | null | undefined, format: (value: number) => string) =>
+  value === null || value === undefined ? 'unknown' : format(value);
+
+/** Sums the layers from the last one up, so that each is drawn from the sum below it. */
+function dataOf(
+  times: readonly number[],
+  series: readonly Series[],
+  stacked: boolean,
+): uPlot.AlignedData {
+  const seconds = times.map((time) => time / 1_000);
+  if (!stacked) return [seconds, ...series.map(({ values }) => [...values])];
+  const sums = seconds.map(() => 0);
+  const layers = series.toReversed().map(({ values }) =>
+    values.map((value, index) => {
+      sums[index] = (sums[index] ?? 0) + (value ?? 0);
+      return sums[index] ?? 0;
+    }),
+  );
+  return [seconds, ...layers.toReversed()];
+}
+
+interface OptionParts extends Pick<TimePlotProps, 'series' | 'format'> {
+  readonly element: HTMLElement;
+  readonly stacked: boolean;
+  readonly height: number;
+  readonly zoom: (from: number, to: number) => void;
+}
+
+function optionsOf({ element, series, stacked, format, height, zoom }: OptionParts): uPlot.Options {
+  const styles = getComputedStyle(element);
+  const ink = styles.getPropertyValue('color');
+  const axis = {
+    stroke: ink,
+    grid: { stroke: 'oklch(0.6 0.02 215 / 22%)', width: 1 },
+    ticks: { show: false },
+    font: `12px ${styles.fontFamily}`,
+  };
+  return {
+    width: element.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
+    select: { show: true, left: 0, top: 0, width: 0, height: 0 },
+    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
+    series: [
+      {},
+      ...series.map(({ name }, index) => ({
+        label: name,
+        stroke: colorOf(index),
+        width: 2,
+        ...(stacked || series.length === 1 ? { fill: faded(colorOf(index), stacked) } : {}),
+        points: { show: false },
+      })),
+    ],
+    hooks: {
+      setSelect: [
+        (plot) => {
+          if (plot.select.width < 4) return;
+          const from = plot.posToVal(plot.select.left, 'x');
+          const to = plot.posToVal(plot.select.left + plot.select.width, 'x');
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          zoom(from * 1_000, to * 1_000);
+        },
+      ],
+    },
+    plugins: [hover(series, format, stacked)],
+  };
+}
+
+const faded = (color: string, stacked: boolean): string =>
+  color.replace(')', stacked ? ' / 85%)' : ' / 14%)');
+
+/** Shows the values under the pointer beside the plot's top. */
+function hover(
+  series: readonly Series[],
+  format: (value: number) => string,
+  stacked: boolean,
+): uPlot.Plugin {
+  const box = document.createElement('div');
+  box.className =
+    'pointer-events-none absolute top-1 left-16 z-10 hidden rounded-control border border-line bg-card px-2.5 py-1.5 text-xs shadow';
+  return {
+    hooks: {
+      init: (plot) => plot.over.parentElement?.append(box),
+      setCursor: (plot) => {
+        const { idx } = plot.cursor;
+        box.classList.toggle('hidden', idx === null || idx === undefined);
+        if (idx === null || idx === undefined) return;
+        const at = new Date((plot.data[0][idx] ?? 0) * 1_000).toLocaleString();
+        const lines = series.map(
+          ({ name, values }) => `${name}: ${shownValue(values[idx], format)}`,
+        );
+        const sum = series.reduce((total, { values }) => total + (values[idx] ?? 0), 0);
+        if (stacked && series.length > 1) lines.push(`Sum: ${format(sum)}`);
+        box.replaceChildren(
+          ...[at, ...lines].map((text) =>
+            Object.assign(document.createElement('div'), { textContent: text }),
+          ),
+        );
+      },
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { accessRoutes } from './pages/access/routes.ts';
+import { batchesRoutes } from './pages/batches/routes.ts';
+import { billingRoutes } from './pages/billing/routes.ts';
+import { docsRoutes } from './pages/docs/routes.ts';
+import { goRoutes } from './pages/go/routes.ts';
+import { keysRoutes } from './pages/keys/routes.ts';
+import { modelsRoutes } from './pages/models/routes.ts';
+import { overviewRoutes } from './pages/overview/routes.ts';
+import { playgroundRoutes } from './pages/playground/routes.ts';
+import { signInRoutes } from './pages/sign-in/routes.ts';
+import { tasksRoutes } from './pages/tasks/routes.ts';
+import { usageRoutes } from './pages/usage/routes.ts';
+import { welcomeRoutes } from './pages/welcome/routes.ts';
+import { inside, root } from './shell/roots.tsx';
+
+/** Every page. The server knows the same paths (src/http/web/pages.ts). */
+export const routeTree = root.addChildren([
+  ...signInRoutes,
+  inside.addChildren([
+    ...overviewRoutes,
+    ...keysRoutes,
+    ...usageRoutes,
+    ...billingRoutes,
+    ...accessRoutes,
+    ...tasksRoutes,
+    ...batchesRoutes,
+    ...playgroundRoutes,
+    ...modelsRoutes,
+    ...welcomeRoutes,
+    ...docsRoutes,
+    ...goRoutes,
+  ]),
+]);

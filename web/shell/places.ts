@@ -1,0 +1,45 @@
+import type { Action } from '../../src/access/actions.ts';
+
+/** A page of the navigation. A person who may not do `needs` does not see it. */
+export interface Place {
+  readonly to: string;
+  readonly title: string;
+  /** The question that the page answers, for the search of ⌘K. */
+  readonly says: string;
+  readonly needs?: Action;
+}
+
+/** The pages of the navigation, in groups. */
+export const PLACES: readonly (readonly Place[])[] = [
+  [
+    { to: '/', title: 'Overview', says: 'are we well, what do we spend', needs: 'usage.read' },
+    {
+      to: '/playground',
+      title: 'Playground',
+      says: 'try a model, what does it cost',
+      needs: 'keys.write',
+    },
+    { to: '/models', title: 'Models', says: 'which model should I take, prices' },
+  ],
+  [
+    { to: '/keys', title: 'API keys', says: 'who may spend how much, caps', needs: 'keys.read' },
+    { to: '/usage', title: 'Usage', says: 'where did the money go, requests', needs: 'usage.read' },
+    { to: '/tasks', title: 'Tasks', says: 'where is my video, images, music', needs: 'tasks.read' },
+    { to: '/batches', title: 'Batches', says: 'how far is it', needs: 'tasks.read' },
+    {
+      to: '/billing',
+      title: 'Billing',
+      says: 'does the bill add up, statements',
+      needs: 'billing.read',
+    },
+  ],
+  [
+    {
+      to: '/access/people',
+      title: 'Access',
+      says: 'members, tokens, audit log',
+      needs: 'people.read',
+    },
+    { to: '/docs', title: 'Docs', says: 'how to use and operate Weir' },
+  ],
+];

@@ -6,11 +6,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { BunPlugin } from 'bun';
 import tailwind from 'bun-plugin-tailwind';
+import { buildDocs, type DocPage } from './build-docs.ts';
 
 const ROOT = join(import.meta.dir, '..');
 /** Where builds are. Each has a folder, named by the hash of its sources. */
@@ -18,7 +21,7 @@ const BUILDS = join(ROOT, '.cache/web');
 /** What decides a build, beside the packages in bun.lock. */
 const SOURCES = ['web', 'src', 'docs'];
 /** Text that is sent compressed. Fonts and pictures are compressed already. */
-const COMPRESSIBLE = /\.(?:js|css|svg|json)$/;
+const COMPRESSIBLE = /\.(?:js|css|svg|html)$/;
 
 /** What the server reads of a build (src/http/web/build.ts). */
 interface Manifest {
@@ -32,7 +35,7 @@ interface Manifest {
 /** Returns a hash of everything that a build is made of. */
 function fingerprint(): string {
   const hash = createHash('sha256').update(Bun.version);
-  for (const path of ['bun.lock', ...SOURCES.flatMap(filesBelow)].sort()) {
+  for (const path of ['bun.lock', 'README.md', ...SOURCES.flatMap(filesBelow)].sort()) {
     hash.update(path).update(readFileSync(join(ROOT, path)));
   }
   return hash.digest('hex').slice(0, 16);
@@ -44,7 +47,22 @@ function filesBelow(folder: string): string[] {
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 }
 
+/** Answers the import `weir:docs` with the list of the pages of documentation. */
+function docsPlugin(pages: readonly DocPage[]): BunPlugin {
+  return {
+    name: 'docs',
+    setup(build) {
+      build.onResolve({ filter: /^weir:docs$/ }, ({ path }) => ({ path, namespace: 'docs' }));
+      build.onLoad({ filter: /.*/, namespace: 'docs' }, () => ({
+        contents: `export const DOCS = ${JSON.stringify(pages)};`,
+        loader: 'js',
+      }));
+    },
+  };
+}
+
 async function bundle(folder: string): Promise<Manifest> {
+  const pages = buildDocs(ROOT, folder);
   const { outputs } = await Bun.build({
     entrypoints: [join(ROOT, 'web/main.tsx')],
     outdir: folder,
@@ -60,14 +78,17 @@ async function bundle(folder: string): Promise<Manifest> {
     },
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.woff2': 'file' },
-    plugins: [tailwind],
+    plugins: [tailwind, docsPlugin(pages)],
   });
   const nameOf = (kind: string, pattern: RegExp): string => {
     const found = outputs.find((each) => each.kind === kind && pattern.test(each.path));
     if (!found) throw new Error(`the build has no ${pattern.source}`);
     return relative(folder, found.path);
   };
-  const files = Object.fromEntries(outputs.map(({ path, size }) => [relative(folder, path), size]));
+  const files = Object.fromEntries([
+    ...outputs.map(({ path, size }) => [relative(folder, path), size] as const),
+    ...pages.map(({ file }) => [file, statSync(join(folder, file)).size] as const),
+  ]);
   return {
     script: nameOf('entry-point', /\.js$/),
     style: nameOf('asset', /\.css$/),

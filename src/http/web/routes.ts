@@ -7,12 +7,13 @@ import { asksForPage } from './pages.ts';
 
 /** The name of each file has a hash of its content, so a browser asks for it once. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-const COMPRESSED = /\.(?:js|css|svg|json)$/;
+const COMPRESSED = /\.(?:js|css|svg|html)$/;
 
+/** The pages of documentation are parts of a page, and none of their own. */
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
-  json: 'application/json; charset=utf-8',
+  html: 'text/plain; charset=utf-8',
   svg: 'image/svg+xml',
   woff2: 'font/woff2',
 };

@@ -5,6 +5,11 @@ import type { LiveEvent } from './stream.ts';
 
 /** How long events are collected before what they change is read again, ms. */
 const COLLECT_MS = 250;
+/**
+ * The shortest time between two such reads, ms. With many calls a second, events come all the time, and
+ * each open page would ask for its sums all the time.
+ */
+const REST_MS = 5_000;
 /** A page is late if the stream is broken for longer, ms. A replaced replica takes less. */
 const LATE_MS = 4_000;
 
@@ -48,8 +53,10 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
     const changed = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let late: ReturnType<typeof setTimeout> | undefined;
+    let refreshed_ms = 0;
     const refresh = () => {
       timer = undefined;
+      refreshed_ms = performance.now();
       const names = new Set(changed);
       changed.clear();
       queries.invalidateQueries({ predicate: ({ queryKey }) => names.has(String(queryKey[0])) });
@@ -58,7 +65,8 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
       onEvent: (event) => {
         for (const listener of listeners) listener(event);
         for (const name of CHANGED[event.type] ?? []) changed.add(name);
-        timer ??= setTimeout(refresh, COLLECT_MS);
+        const rest = refreshed_ms + REST_MS - performance.now();
+        timer ??= setTimeout(refresh, refreshed_ms === 0 ? COLLECT_MS : Math.max(COLLECT_MS, rest));
       },
       onState: (isLive) => {
         clearTimeout(late);

@@ -42,6 +42,8 @@ $ curl -s -X PATCH localhost:3000/v1/management/organization -H "Authorization: 
 A person has a role in an organization: ${ROLES.join(', ')}. A management token has scopes: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')};
 \`admin\` includes the others. Each route of the management interface is one action. An operator token with the scope
 \`read\` may send GET requests of the operator interface; one with \`admin\` may send all.
+To call models with a session, a person sends the id of a key in the header \`weir-key\`
+([People](operations.md#people)). No token calls models.
 
 Printed from [actions.ts](../src/access/actions.ts) and [route-actions.ts](../src/http/route-actions.ts) by
 \`bun run access\`. The routes check the same table. Every change is in the [audit log](operations.md#audit-log).

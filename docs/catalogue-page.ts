@@ -41,6 +41,7 @@ function introduction(models: readonly ModelDeclaration[]): string {
 \`\`\`console
 $ curl -s 'localhost:3000/v1/models?category=3d' -H "Authorization: Bearer $WEIR_KEY"
 $ curl -s 'localhost:3000/v1/models?recommended_for=image' -H "Authorization: Bearer $WEIR_KEY"   # by current success rate
+$ curl -s 'localhost:3000/v1/models?callable=true' -H "Authorization: Bearer $WEIR_KEY"           # what this key may call now
 $ curl -s localhost:3000/v1/models/veo-3.1 -H "Authorization: Bearer $WEIR_KEY"                   # price, contract, rules
 \`\`\`
 
@@ -179,7 +180,7 @@ const RULES = `## Where each rule of the specification is
 
 | rule | where | tests |
 |---|---|---|
-| Model catalogue: \`category\`, \`recommended_for\`; other values are refused | \`src/http/models/route.ts\` | \`test/http/models.test.ts\` |
+| Model catalogue: \`category\`, \`recommended_for\`, \`callable\`; other values are refused | \`src/http/models/route.ts\` | \`test/http/models.test.ts\` |
 | models are sorted by their success rate of 24 hours; those with too few outcomes come last | \`src/catalogue/ranking.ts\` | \`test/actors/channels/ranking.test.ts\`, \`test/http/ranking.test.ts\` |
 | hidden, deferred and misspelled models give the same error | \`visibility\`, \`src/config/installation.ts\` | \`test/http/crawl.test.ts\` |
 | Video 1: snake_case, and three camelCase aliases | \`src/catalogue/contracts/video.ts\`; a call with both names and different values is refused | \`test/catalogue/video-contracts.test.ts\` |

@@ -18,6 +18,8 @@ interface Permission {
   readonly roles: readonly Role[];
   /** The scopes that are good for it, beside `admin`. */
   readonly scopes: readonly Exclude<TokenScope, 'admin'>[];
+  /** True if no token may do it, whatever its scopes. */
+  readonly needs_person?: true;
 }
 
 const ALL: readonly Role[] = ROLES;
@@ -30,6 +32,12 @@ export const ACTIONS = {
   'billing.read': { says: 'see money', roles: ALL, scopes: ['read', 'billing'] },
   'keys.read': { says: 'see API keys', roles: ALL, scopes: ['read', 'keys'] },
   'keys.write': { says: 'create and change API keys', roles: WORKERS, scopes: ['keys'] },
+  'keys.use': {
+    says: 'call models with an API key of the organization',
+    roles: WORKERS,
+    scopes: [],
+    needs_person: true,
+  },
   'tokens.read': { says: 'see management tokens', roles: ADMINS, scopes: ['read'] },
   'tokens.write': { says: 'create and change management tokens', roles: ADMINS, scopes: [] },
   'tasks.read': {
@@ -65,8 +73,9 @@ export type Rights =
 
 /** True if the rights are enough for an action. */
 export function may(rights: Rights, action: Action): boolean {
-  const { roles, scopes }: Permission = ACTIONS[action];
+  const { roles, scopes, needs_person }: Permission = ACTIONS[action];
   if (rights.member_role !== undefined) return roles.includes(rights.member_role);
+  if (needs_person) return false;
   return rights.scopes.some((scope) => scope === 'admin' || scopes.includes(scope));
 }
 

@@ -139,8 +139,10 @@ export function decodePath(part: string): string {
 
 /** A JSON response. */
 export function json(value: unknown, status = 200): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { 'content-type': 'application/json' },
-  });
+  return jsonText(JSON.stringify(value), status);
+}
+
+/** A JSON response whose text exists already. */
+export function jsonText(text: string, status = 200): Response {
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }

@@ -15,6 +15,9 @@ import { actionOf, MANAGEMENT_ROUTES } from '../../src/http/route-actions.ts';
 import { ROOT } from '../house/sources.ts';
 
 const all = Object.keys(ACTIONS) as Action[];
+/** What only a person with a session may do. It is no action of a management route. */
+const OF_PEOPLE: Action = 'keys.use';
+const ofTokens = all.filter((action) => action !== OF_PEOPLE);
 const rolesFor = (action: Action) => ROLES.filter((member_role) => may({ member_role }, action));
 const scopesFor = (action: Action) => SCOPES.filter((scope) => may({ scopes: [scope] }, action));
 
@@ -41,7 +44,12 @@ describe('roles', () => {
 });
 
 describe('scopes', () => {
-  test.each(all)('%s: admin may do it, and no scope may not', (action) => {
+  test('no token calls models', () => {
+    expect(scopesFor(OF_PEOPLE)).toEqual([]);
+    expect(rolesFor(OF_PEOPLE)).toEqual(['owner', 'admin', 'member']);
+  });
+
+  test.each(ofTokens)('%s: admin may do it, and no scope may not', (action) => {
     expect(may({ scopes: ['admin'] }, action)).toBe(true);
     expect(may({ scopes: [] }, action)).toBe(false);
   });
@@ -90,7 +98,7 @@ describe('routes', () => {
       ([route, action]) => !route.startsWith('GET ') && !writes.test(action),
     );
     expect(wrong).toEqual([]);
-    expect(new Set(Object.values(MANAGEMENT_ROUTES))).toEqual(new Set(all));
+    expect(new Set(Object.values(MANAGEMENT_ROUTES))).toEqual(new Set(ofTokens));
   });
 
   test('a management route without an action cannot be served', () => {

@@ -86,12 +86,30 @@ describe('GET /v1/models', () => {
     for (const { weir } of data) expect(weir).toMatchObject({ category: 'image' });
   });
 
-  test.each(['category', 'recommended_for'])('400: a %s that does not exist', async (param) => {
-    for (const value of ['nonsense', '', 'CHAT', '__proto__']) {
-      const error = await errorOf(await app.fetch(`/v1/models?${param}=${value}`), 400);
-      expect(error).toMatchObject({ type: 'invalid_request_error', param });
-    }
+  test('200: callable=true lists what the key may call and a channel serves now', async () => {
+    const body = { name: 'narrow', models: ['gpt-4o', 'gpt-4o-mini'] };
+    const key = (await (await app.manage('POST', '/api-keys', body)).json()) as { key: string };
+    const ids = async (query: string) => {
+      const headers = { authorization: `Bearer ${key.key}` };
+      const answer = await app.fetch(`/v1/models${query}`, { headers });
+      return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+    };
+    expect((await ids('?callable=true')).toSorted()).toEqual(['gpt-4o', 'gpt-4o-mini']);
+    unavailable.add('gpt-4o');
+    expect(await ids('?callable=true')).toEqual(['gpt-4o-mini']);
+    unavailable.delete('gpt-4o');
+    expect(await ids('?callable=false')).toEqual(await ids(''));
   });
+
+  test.each(['category', 'recommended_for', 'callable'])(
+    '400: a %s that does not exist',
+    async (param) => {
+      for (const value of ['nonsense', '', 'CHAT', '__proto__']) {
+        const error = await errorOf(await app.fetch(`/v1/models?${param}=${value}`), 400);
+        expect(error).toMatchObject({ type: 'invalid_request_error', param });
+      }
+    },
+  );
 
   test('400: recommended_for does not accept chat', async () => {
     await errorOf(await app.fetch('/v1/models?recommended_for=chat'), 400);

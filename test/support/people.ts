@@ -69,9 +69,16 @@ export class Browser {
   }
 }
 
+/** The Weir that people join: that of a test, or a process. */
+export interface JoinedWeir {
+  readonly base_url: string;
+  readonly organization_id: string;
+  readonly credentials: { readonly operator_token: string };
+}
+
 /** Sends a request with a token, and JSON if there is a body. */
 export function sendWith(
-  app: TestApp,
+  app: Pick<JoinedWeir, 'base_url'>,
   token: string,
   method: string,
   path: string,
@@ -89,7 +96,7 @@ export function sendWith(
 
 /** Returns the link of a new invitation. Without a role, it is one to operate the installation. */
 export async function invite(
-  app: TestApp,
+  app: JoinedWeir,
   email: string,
   role?: string,
   organization_id = app.organization_id,
@@ -104,7 +111,7 @@ export async function invite(
 
 /** Adds a person by an invitation, and returns the browser in which the person is signed in. */
 export async function join(
-  app: TestApp,
+  app: JoinedWeir,
   email: string,
   role?: string,
   organization_id?: string,

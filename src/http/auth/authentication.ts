@@ -2,6 +2,7 @@ import type { Actor } from '../../../db/audit/entry.ts';
 import type { KeyRecord } from '../../../db/keys.ts';
 import type { Manager, Operator } from '../../access/manager.ts';
 import type { Cidr } from '../../config/cidr-list.ts';
+import { WeirError } from '../../errors/weir-error.ts';
 import type { DebugWindows } from '../../inference/debug/debug-windows.ts';
 import type { KeyCache, ValidToken } from '../../inference/keys/key-cache.ts';
 import type { CallRecord } from '../../inference/records/call-record.ts';
@@ -11,7 +12,7 @@ import type { ClientProtocol } from '../../protocols/names.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
 import { hasSessionCookie } from './cookies.ts';
-import { readApiKey, readBearerToken } from './credentials.ts';
+import { KEY_ID_HEADER, readApiKey, readBearerToken, readNamedKey } from './credentials.ts';
 import { requireOpen, requireOperation, requirePermission } from './permission.ts';
 import type { WrongCredentials } from './wrong-credentials.ts';
 
@@ -40,6 +41,9 @@ interface AuthenticationParts {
   readonly debug?: Pick<DebugWindows, 'windowOf' | 'begin'>;
 }
 
+/** The program on record for a call of a person who is signed in. */
+const DASHBOARD = 'dashboard';
+
 /**
  * Authenticates requests by the key or token in their headers (spec: Authentication). All methods
  * throw WeirError: those of `KeyCache`, and `rate_limit_exceeded` if the client's address sent too
@@ -51,30 +55,64 @@ export class Authentication {
 
   /**
    * Returns the API key of a request. `protocol`, that of the route, decides which headers may have the
-   * key, and is on record. Returns a promise only if the key must be read from the database.
+   * key, and is on record. Returns a promise only if the key must be read from the database, or if a
+   * person sent the request with a session and the id of a key.
    */
   requireKey(
     context: RequestContext,
     protocol: ClientProtocol = 'openai',
   ): KeyRecord | Promise<KeyRecord> {
-    const found = this.findKey(context, protocol);
-    // Only a POST can cost money or be refused by a cap. Polls are not calls.
-    if (!this.parts.records || context.request.method !== 'POST') return found;
+    const { request } = context;
+    const secret = readApiKey(request, protocol);
+    // The cookie is looked at only here, so a call with a key pays nothing for it.
+    const key_id = secret === null ? readNamedKey(request) : undefined;
+    if (key_id !== undefined && this.parts.people) {
+      return this.keyOfPerson(context, key_id).then((key) =>
+        this.begin(context, protocol, key, DASHBOARD),
+      );
+    }
+    const found = this.findKey(context, secret);
     if (found instanceof Promise) return found.then((key) => this.begin(context, protocol, key));
     return this.begin(context, protocol, found);
   }
 
-  /** Begins the record of a call. */
-  private begin(context: RequestContext, protocol: ClientProtocol, key: KeyRecord): KeyRecord {
+  /**
+   * Returns the key that a person named by its id. Throws WeirError: `session_ended`; `access_denied` for
+   * a page of another site, another organization or a role that may not use keys; `not_found` for a key
+   * of another organization, as for one that does not exist; those of `KeyCache.findActiveOf`.
+   */
+  private async keyOfPerson(context: RequestContext, key_id: string): Promise<KeyRecord> {
+    const { people, keys } = this.parts;
+    if (!people) throw new Error('this process lets nobody sign in');
+    const { manager } = await people.requireMember(context);
+    requirePermission(manager.rights, 'keys.use');
+    const key = await keys.findActiveOf(manager.organization_id, key_id);
+    if (key) return key;
+    throw new WeirError('not_found', 'There is no such API key.', {
+      param: KEY_ID_HEADER,
+      hint: 'GET /v1/management/api-keys lists the API keys of the organization.',
+    });
+  }
+
+  /** Begins the record of a call. Only a POST can cost money or be refused by a cap: polls are no calls. */
+  private begin(
+    context: RequestContext,
+    protocol: ClientProtocol,
+    key: KeyRecord,
+    program?: string,
+  ): KeyRecord {
     const { uuid, arrived_ms, request } = context;
-    const record = this.parts.records?.begin(
-      { id: uuid, arrived_ms, protocol, program: programOf(request.headers.get('user-agent')) },
+    const { records } = this.parts;
+    if (!records || request.method !== 'POST') return key;
+    const record = records.begin(
+      {
+        ...{ id: uuid, arrived_ms, protocol },
+        program: program ?? programOf(request.headers.get('user-agent')),
+      },
       key,
     );
-    if (record) {
-      context.record = record;
-      this.beginCopy(context, record, key);
-    }
+    context.record = record;
+    this.beginCopy(context, record, key);
     return key;
   }
 
@@ -92,12 +130,8 @@ export class Authentication {
     bytes.onBody = (body) => copy.request.add(body);
   }
 
-  private findKey(
-    context: RequestContext,
-    protocol: ClientProtocol,
-  ): KeyRecord | Promise<KeyRecord> {
+  private findKey(context: RequestContext, secret: string | null): KeyRecord | Promise<KeyRecord> {
     const { keys } = this.parts;
-    const secret = readApiKey(context.request, protocol);
     if (!secret) return keys.authenticate(secret);
     return (
       keys.findKnownKey(secret) ??

@@ -22,3 +22,18 @@ export function readApiKey(request: Request, protocol: ClientProtocol): string |
     (isNative ? (headers.get('x-api-key') ?? headers.get('x-goog-api-key')) : null)
   );
 }
+
+/** The headers in which clients of any vendor send an API key. */
+const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
+/** The header in which a person who is signed in names the API key of a call, by its id. */
+export const KEY_ID_HEADER = 'weir-key';
+
+/**
+ * Returns the id of the API key with which a person calls a model; undefined if the request has none, or
+ * has a credential of its own, which comes first.
+ */
+export function readNamedKey({ headers }: Request): string | undefined {
+  const key_id = headers.get(KEY_ID_HEADER);
+  if (key_id === null || KEY_HEADERS.some((name) => headers.has(name))) return undefined;
+  return key_id;
+}

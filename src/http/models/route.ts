@@ -19,6 +19,7 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
 /**
  * `GET /v1/models` (spec: Model catalogue), and `GET /v1beta/models`. A client of Google gets
  * Google's form on both paths, because its SDK may use either (@google/genai: `apiVersion`).
+ * With `callable=true`, only the models that the key may call and a channel takes calls of now.
  */
 export function listModels(deps: ModelRouteDeps): Handler {
   return async (context) => {
@@ -27,11 +28,14 @@ export function listModels(deps: ModelRouteDeps): Handler {
     const query = new URL(context.request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
     const scene = oneOf(query, 'recommended_for', RANKED_SCENES);
+    const callable = oneOf(query, 'callable', ['true', 'false']);
     const snapshot = deps.ranking?.();
+    const inference = deps.inference();
     const models = deps
       .catalogue()
       .all()
-      .filter((model) => category === null || model.category === category);
+      .filter((model) => category === null || model.category === category)
+      .filter((model) => callable !== 'true' || inference.isCallable(model, key));
     if (familyOfClient(context.request) === 'gemini') return json(geminiPage(models, query));
     const data = (scene === null ? models : modelsByRank(models, scene, snapshot)).map((model) =>
       modelObject(model, metadata(model, snapshot)),

@@ -144,11 +144,25 @@ export class KeyCache {
    * now, throws WeirError like `authenticate`.
    */
   async getActiveById(key_id: string): Promise<KeyRecord> {
+    return requireActive(await this.findById(key_id), this.now());
+  }
+
+  /**
+   * Returns the key with this id; undefined if the organization has no such key. If the key may not be
+   * used now, throws WeirError like `authenticate`.
+   */
+  async findActiveOf(organization_id: string, key_id: string): Promise<KeyRecord | undefined> {
+    const record = await this.findById(key_id);
+    if (record?.organization_id !== organization_id) return undefined;
+    return requireActive(record, this.now());
+  }
+
+  private async findById(key_id: string): Promise<KeyRecord | undefined> {
     const hash = this.hashesById.get(key_id);
     const found = hash === undefined ? undefined : await this.findByHash(hash);
     // If the key was rotated meanwhile, the hash is that of its previous secret.
     const isCurrent = found !== undefined && !found.is_previous_secret;
-    return requireActive(isCurrent ? found : await findKeyById(this.orm, key_id), this.now());
+    return isCurrent ? found : findKeyById(this.orm, key_id);
   }
 
   /** Returns a valid `mt-` token. Throws WeirError: `invalid_api_key`, `expired_api_key`. */

@@ -6,7 +6,7 @@ import { QUARTER_S } from '../../../../db/usage/roll-ups/entries.ts';
 import type { Group } from '../../../../db/usage/roll-ups/request.ts';
 import { validator } from '../../../errors/validate.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
-import { type Handler, json } from '../../endpoint.ts';
+import { type Handler, jsonText } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
 import { readDateRange } from '../list-dates.ts';
 import { BUCKETS, bucketStarts, dayIn, daysBefore, isTimeZone, startOfBefore } from './buckets.ts';
@@ -14,6 +14,7 @@ import { OUTCOMES } from './calls.ts';
 import type { UsageDeps } from './lines.ts';
 import { METRICS, type Metric, type MetricName } from './metrics.ts';
 import { asOf, FILTERS, filtersOf, invalid, oneOf, queryOf, querySchema, text } from './query.ts';
+import { SharedReads } from './shared-reads.ts';
 
 /** The names of groups, and the columns of sums. */
 const GROUPS = {
@@ -95,56 +96,67 @@ export const UsageQuerySchema = Type.Object(
  * largest sums and the rest as one, by buckets of a time zone, beside the span before.
  */
 export function queryUsage(deps: UsageDeps): Handler {
+  // Every open page of an organization asks for the same sums when it hears of a call.
+  const reads = new SharedReads<string>();
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const query = validate(queryOf(context.request));
-    const { timeZone: zone = 'UTC', bucket = 'day' } = query;
-    if (!isTimeZone(zone)) {
-      throw invalid('timeZone', 'must be a time zone of IANA, such as Asia/Kathmandu');
-    }
-    const groups = groupsOf(query);
-    const top = topOf(query.top);
-    const sql = deps.usage();
-    const as_of = await asOf(query, sql);
-    const { startDate: _, endDate: __, ...named } = query;
-    const filters = {
-      ...filtersOf(named, organization_id, deps.catalogue()),
-      key_id: query.api_key_id,
-      outcomes: query.outcome === undefined ? undefined : [query.outcome],
-    };
-    const range = rangeOf(query, zone, as_of.at.getTime());
-    const starts = startsOf(range, bucket, zone);
-    const span = spanOf(range, starts);
-    const earlier = { from: startOfBefore(range, zone), until: range.from };
-    const before =
-      query.compare === 'previous' ? spanOf(earlier, startsOf(earlier, bucket, zone)) : undefined;
-    requireSums({ filters, as_of, groups, starts }, range);
-    const metric: Metric = METRICS[query.metric];
-    const request = { filters, as_of, groups, span, before, top };
-    const { rank, counters, took } = metric;
-    const found = await explore(sql, { ...request, rank, counters, took });
-    const answer: Static<typeof UsageQuerySchema> = {
-      object: 'usage_query',
-      metric: query.metric,
-      unit: metric.unit,
-      group: groups.length > 0 ? (query.group ?? null) : null,
-      subgroup: groups.length > 1 ? (query.subgroup ?? null) : null,
-      bucket,
-      time_zone: zone,
-      ...shownSpan(range, span),
-      previous: before ? shownSpan(earlier, before) : null,
-      total: shownSeries(found.total, metric),
-      series: found.series.map((series) => ({
-        // A client that names an unknown model gets no series of its own.
-        group: series.names[0] || null,
-        subgroup: series.names[1] || null,
-        ...shownSeries(series, metric),
-      })),
-      other: found.other ? { count: found.other.count, ...shownSeries(found.other, metric) } : null,
-      ...(found.lines_since ? { lines_since: found.lines_since.toISOString() } : {}),
-      as_of: writeAsOf(as_of),
-    };
-    return json(answer);
+    const name = JSON.stringify([organization_id, Object.entries(query).sort()]);
+    const read = async () => JSON.stringify(await answerOf(deps, organization_id, query));
+    return jsonText(await reads.run(name, read));
+  };
+}
+
+async function answerOf(
+  deps: UsageDeps,
+  organization_id: string,
+  query: Query,
+): Promise<Static<typeof UsageQuerySchema>> {
+  const { timeZone: zone = 'UTC', bucket = 'day' } = query;
+  if (!isTimeZone(zone)) {
+    throw invalid('timeZone', 'must be a time zone of IANA, such as Asia/Kathmandu');
+  }
+  const groups = groupsOf(query);
+  const top = topOf(query.top);
+  const sql = deps.usage();
+  const as_of = await asOf(query, sql);
+  const { startDate: _, endDate: __, ...named } = query;
+  const filters = {
+    ...filtersOf(named, organization_id, deps.catalogue()),
+    key_id: query.api_key_id,
+    outcomes: query.outcome === undefined ? undefined : [query.outcome],
+  };
+  const range = rangeOf(query, zone, as_of.at.getTime());
+  const starts = startsOf(range, bucket, zone);
+  const span = spanOf(range, starts);
+  const earlier = { from: startOfBefore(range, zone), until: range.from };
+  const before =
+    query.compare === 'previous' ? spanOf(earlier, startsOf(earlier, bucket, zone)) : undefined;
+  requireSums({ filters, as_of, groups, starts }, range);
+  const metric: Metric = METRICS[query.metric];
+  const request = { filters, as_of, groups, span, before, top };
+  const { rank, counters, took } = metric;
+  const found = await explore(sql, { ...request, rank, counters, took });
+  return {
+    object: 'usage_query',
+    metric: query.metric,
+    unit: metric.unit,
+    group: groups.length > 0 ? (query.group ?? null) : null,
+    subgroup: groups.length > 1 ? (query.subgroup ?? null) : null,
+    bucket,
+    time_zone: zone,
+    ...shownSpan(range, span),
+    previous: before ? shownSpan(earlier, before) : null,
+    total: shownSeries(found.total, metric),
+    series: found.series.map((series) => ({
+      // A client that names an unknown model gets no series of its own.
+      group: series.names[0] || null,
+      subgroup: series.names[1] || null,
+      ...shownSeries(series, metric),
+    })),
+    other: found.other ? { count: found.other.count, ...shownSeries(found.other, metric) } : null,
+    ...(found.lines_since ? { lines_since: found.lines_since.toISOString() } : {}),
+    as_of: writeAsOf(as_of),
   };
 }
 

@@ -6,7 +6,7 @@ const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
 
 /** Replaces the section of one measurement; the other sections stay. */
 export function writeSection(
-  name: 'calls' | 'tasks' | 'live-tasks' | 'lag' | 'stalled' | 'neighbours' | 'usage',
+  name: 'calls' | 'tasks' | 'live-tasks' | 'lag' | 'stalled' | 'neighbours' | 'usage' | 'web',
   text: string,
 ): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];

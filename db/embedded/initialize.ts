@@ -66,7 +66,7 @@ async function initdb(folder: string, binaries: PostgresBinaries): Promise<void>
       timeout: INIT_TIMEOUT_MS,
     },
   );
-  const [exit_code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
+  const [exit_code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   if (exit_code === 0) return;
   rmSync(folder, { recursive: true, force: true });
   throw new Error(`initdb failed in ${folder} (exit ${exit_code}): ${stderr.trim()}`);
@@ -90,7 +90,10 @@ export async function majorVersion(binaries: PostgresBinaries): Promise<number> 
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (major === undefined) {
     throw new Error(`${binaries.bin_dir}/postgres cannot be run: ${stderr.trim() || stdout}`);

@@ -1,0 +1,96 @@
+/** What a browser loads and waits for when it opens a page of the dashboard. */
+import type { BrowserContext, Page } from 'playwright-core';
+import type { DashboardWorld } from '../test/support/dashboard.ts';
+
+/** The pages that are measured: all that need no id. */
+export const MEASURED_PAGES = [
+  ...['/', '/playground', '/models', '/keys', '/usage', '/usage/requests', '/usage/calls'],
+  ...['/tasks', '/batches', '/billing', '/access/people', '/access/tokens', '/access/audit'],
+  ...['/docs'],
+];
+const PATIENCE_MS = 20_000;
+
+/** One page as a browser without a cache opens it, and as it is opened again from another page. */
+export interface PageFigures {
+  readonly path: string;
+  /** Script, compressed, bytes. */
+  readonly script_bytes: number;
+  readonly requests: number;
+  /** Until the first paint, and until the page shows its data, ms. */
+  readonly paint_ms: number;
+  readonly cold_ms: number;
+  readonly warm_ms: number;
+}
+
+/** Opens a page in a browser without a cache, then leaves it and opens it again. */
+export async function measurePage(world: DashboardWorld, path: string): Promise<PageFigures> {
+  const { page } = await world.open('/sign-in');
+  // The owner is signed in, so the sign-in goes on to the overview. A new context has an empty cache.
+  await page.waitForURL((url) => url.pathname !== '/sign-in');
+  const context = await freshContext(world, page);
+  await page.context().close();
+  const opened = await context.newPage();
+  const loaded = await countLoaded(opened);
+  const started = performance.now();
+  await opened.goto(world.weir.base_url + path, { waitUntil: 'commit' });
+  await waitUntilShown(opened);
+  const cold_ms = performance.now() - started;
+  const paint_ms = await opened.evaluate(
+    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0,
+  );
+  const { script_bytes, requests } = loaded();
+  const warm_ms = await openAgain(opened, path);
+  await context.close();
+  return { path, script_bytes, requests, paint_ms, cold_ms, warm_ms };
+}
+
+async function freshContext(world: DashboardWorld, page: Page): Promise<BrowserContext> {
+  const cookies = await page.context().cookies();
+  const context = await world.browser.newContext({ viewport: { width: 1280, height: 900 } });
+  await context.addCookies(cookies);
+  return context;
+}
+
+/** Counts the requests of a page, and the bytes of its scripts as they were sent. */
+async function countLoaded(page: Page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Network.enable');
+  const scripts = new Set<string>();
+  let script_bytes = 0;
+  let requests = 0;
+  devtools.on('Network.responseReceived', ({ requestId, type }) => {
+    requests += 1;
+    if (type === 'Script') scripts.add(requestId);
+  });
+  devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (scripts.has(requestId)) script_bytes += encodedDataLength;
+  });
+  return () => ({ script_bytes, requests });
+}
+
+/** Leaves the page by the navigation and comes back, ms until its data is shown. */
+async function openAgain(page: Page, path: string): Promise<number> {
+  const other = path === '/docs' ? '/keys' : '/docs';
+  await page.click(`nav a[href^="${other}"]`);
+  await page.waitForURL((url) => url.pathname.startsWith(other));
+  await waitUntilShown(page);
+  return page.evaluate(async (to) => {
+    const started = performance.now();
+    history.pushState({}, '', to);
+    dispatchEvent(new PopStateEvent('popstate', { state: {} }));
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    do await frame();
+    while (document.querySelector('h1') === null || document.querySelector('.animate-pulse'));
+    return performance.now() - started;
+  }, path);
+}
+
+/** Waits until the page has its heading, and no part waits for data. */
+async function waitUntilShown(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      document.querySelector('h1') !== null && document.querySelector('.animate-pulse') === null,
+    undefined,
+    { timeout: PATIENCE_MS, polling: 'raf' },
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * The command `bin/bench web`: what the dashboard costs its readers (script, time, memory) and what open
+ * dashboards cost the calls beside them.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { orExit } from '../test/support/arguments.ts';
+import { type DashboardWorld, startDashboard } from '../test/support/dashboard.ts';
+import { startSimulator } from '../test/support/simulator.ts';
+import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
+import { createCleanup } from './cleanup.ts';
+import { chatChannel, ROLES, targetOf } from './contenders.ts';
+import { flawOfMeasurement, measure, waitUntilIdle } from './load.ts';
+import { findProgram } from './programs.ts';
+import { machine, writeSection } from './results-file.ts';
+import { type Pair, summarize, summaryLine, verdictLine } from './verdict.ts';
+import { callOnce, cookieOf, openDashboards, readsOfOverview } from './web-dashboards.ts';
+import { readWebOptions } from './web-options.ts';
+import { MEASURED_PAGES, measurePage, type PageFigures } from './web-pages.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const KB = 1_024;
+const MB = KB * KB;
+/** The budgets. The first page is the overview. */
+const BUDGET = {
+  ...{ first_script_kb: 160, script_kb: 250, requests: 25, cold_ms: 1_000, warm_ms: 100 },
+  ...{ build_s: 5, memory_mb: 20 },
+};
+const CONNECTIONS = 64;
+const IDLE_PATIENCE_MS = 5_000;
+/** Pause between two calls of the memory measurement, ms: each makes an event of its own. */
+const EVENT_PAUSE_MS = 20;
+
+const options = orExit(() => readWebOptions(process.argv.slice(2)));
+const cleanup = createCleanup();
+const code = await run().catch((error: unknown) => {
+  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  return 3;
+});
+await cleanup.run();
+process.exit(code);
+
+async function run(): Promise<number> {
+  const lines: string[] = [];
+  const missed: string[] = [];
+  const say = (line: string) => {
+    lines.push(line);
+    console.log(line);
+  };
+  const check = (what: string, value: number, budget: number, unit: string) => {
+    if (value > budget && !options.short) missed.push(`${what}: ${value.toFixed(1)} ${unit}`);
+  };
+  const build_s = await buildSeconds();
+  check('the build', build_s, BUDGET.build_s, 's');
+  say(`The build takes ${build_s.toFixed(1)} s (budget: ${BUDGET.build_s} s).\n`);
+  const simulator = await startSimulator();
+  cleanup.add(() => simulator.stop());
+  const config = JSON.stringify({ channels: [chatChannel(simulator.url)], roles: ROLES });
+  const world = await startDashboard({ config, env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000' } });
+  cleanup.add(() => world.stop());
+  await callOnce(world);
+  say('| page | script, kB | requests | first paint, ms | data, ms | opened again, ms |');
+  say('|---|---|---|---|---|---|');
+  for (const path of MEASURED_PAGES) {
+    const figures = await measurePage(world, path);
+    say(rowOf(figures));
+    const most = path === '/' ? BUDGET.first_script_kb : BUDGET.script_kb;
+    check(`script of ${path}`, figures.script_bytes / KB, most, 'kB');
+    check(`requests of ${path}`, figures.requests, BUDGET.requests, '');
+    check(`${path} cold`, figures.cold_ms, BUDGET.cold_ms, 'ms');
+    check(`${path} opened again`, figures.warm_ms, BUDGET.warm_ms, 'ms');
+  }
+  const grown_mb = await memoryGrowth(world);
+  check('memory', grown_mb, BUDGET.memory_mb, 'MB');
+  say(
+    `\nMemory of the overview after ${options.events} events: ${grown_mb.toFixed(1)} MB more (budget: ${BUDGET.memory_mb} MB).`,
+  );
+  const slower = await beside(world, say);
+  for (const each of missed) console.error(`bench: over its budget: ${each}`);
+  if (options.write) writeSection('web', sectionOf(lines));
+  return slower || missed.length > 0 ? 1 : 0;
+}
+
+/** How long the build takes on a fresh clone whose packages are installed, s. */
+async function buildSeconds(): Promise<number> {
+  rmSync(join(ROOT, '.cache/web'), { recursive: true, force: true });
+  const started = performance.now();
+  const child = Bun.spawn([process.execPath, join(ROOT, 'web/build.ts')], { stdout: 'ignore' });
+  if ((await child.exited) !== 0) throw new Error('the dashboard could not be built');
+  return (performance.now() - started) / 1_000;
+}
+
+function rowOf(figures: PageFigures): string {
+  const { path, script_bytes, requests, paint_ms, cold_ms, warm_ms } = figures;
+  const times = [paint_ms, cold_ms, warm_ms].map((ms) => ms.toFixed(0));
+  return `| ${path} | ${(script_bytes / KB).toFixed(0)} | ${requests} | ${times.join(' | ')} |`;
+}
+
+/** How much more memory the overview has after many events, MB. */
+async function memoryGrowth(world: DashboardWorld): Promise<number> {
+  const { page } = await world.open('/');
+  await page.waitForTimeout(1_000);
+  const devtools = await page.context().newCDPSession(page);
+  const used = async () => {
+    await devtools.send('HeapProfiler.collectGarbage');
+    return (await devtools.send('Runtime.getHeapUsage')).usedSize / MB;
+  };
+  const before = await used();
+  for (let sent = 0; sent < options.events; sent += 1) {
+    await callOnce(world);
+    await Bun.sleep(EVENT_PAUSE_MS);
+  }
+  await page.waitForTimeout(1_000);
+  const after = await used();
+  await page.context().close();
+  return after - before;
+}
+
+/** Measures calls with and without open dashboards, in turns. Returns true if they are slower with them. */
+async function beside(world: DashboardWorld, say: (line: string) => void): Promise<boolean> {
+  const { weir } = world;
+  const reads = await readsOfOverview(world);
+  const { page } = await world.open('/');
+  const cookie = await cookieOf(page);
+  await page.context().close();
+  const wrk = await findProgram('wrk');
+  const folder = throwawayFolder('web-bench');
+  cleanup.add(() => removeFolder(folder));
+  const target = targetOf(weir, false);
+  const rate = async (dashboards: number) => {
+    const close = openDashboards(weir.base_url, cookie, reads, dashboards);
+    await Bun.sleep(500);
+    const load = { connections: CONNECTIONS, seconds: options.seconds, stream: false };
+    const measured = await measure(wrk, target, folder, load);
+    const answered = await close();
+    const flaw = flawOfMeasurement(measured);
+    if (flaw !== undefined) throw new Error(flaw);
+    if (!options.short) await waitUntilIdle(IDLE_PATIENCE_MS);
+    return { per_s: measured.requests_per_s, answered };
+  };
+  await rate(0);
+  const pairs: Pair[] = [];
+  let answered = 0;
+  for (let pair = 1; pair <= options.pairs; pair += 1) {
+    const order = pair % 2 === 1 ? ['old', 'new'] : ['new', 'old'];
+    const rates: Pair = { old: 0, new: 0 };
+    for (const side of order as (keyof Pair)[]) {
+      const done = await rate(side === 'new' ? options.dashboards : 0);
+      rates[side] = done.per_s;
+      answered += done.answered;
+    }
+    pairs.push(rates);
+    console.log(
+      `pair ${pair}/${options.pairs}  without ${rates.old.toFixed(0)}/s  with ${rates.new.toFixed(0)}/s`,
+    );
+  }
+  const summary = summarize(pairs, options.bound);
+  const seconds = options.pairs * options.seconds;
+  say(
+    `\n${options.dashboards} open overviews, each with its event stream and ${reads.length} reads after events (${(answered / seconds).toFixed(0)} reads a second):`,
+  );
+  say(`${summaryLine('calls', summary)}; ${verdictLine([summary], options.bound)}`);
+  return summary.slower && !options.short;
+}
+
+function sectionOf(lines: readonly string[]): string {
+  return `## The dashboard
+
+\`bin/bench web\`, ${machine()}. Chromium without a cache opens each page of a new installation; script is
+counted as it is sent. Budgets: ${BUDGET.first_script_kb} kB of script for the overview, ${BUDGET.script_kb} kB for others, ${BUDGET.requests} requests,
+data within ${BUDGET.cold_ms} ms, and within ${BUDGET.warm_ms} ms when the page is opened again. The browser and Weir share the machine.
+
+${lines.join('\n')}`;
+}

@@ -22,6 +22,7 @@ import { chatModelOf } from './greeting.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { firstOperatorLink, openPeople } from './people.ts';
+import { startPrices } from './prices.ts';
 
 /** When the process stops, requests in flight get this time to end, ms. */
 const DRAIN_MS = 30_000;
@@ -70,6 +71,8 @@ export async function startWeir(
     const actors = await startActors(databases, installation, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
     const onError = (error: unknown) => logError(log, error);
+    const prices = await startPrices(live, databases, onError);
+    stopSteps.unshift(() => prices.stop());
     const debug = await startDebug(actors.bus, databases, key.for('debug-copies'), onError);
     stopSteps.unshift(() => debug.stop());
     const repeats = new Repeats({

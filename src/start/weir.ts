@@ -68,7 +68,8 @@ export async function startWeir(
     const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
     const generation = openGeneration(environment, live, key, overrides);
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
-    const actors = await startActors(databases, installation, generation, bodies, environment, log);
+    const opened = { ...installation, channel_keys: key.for('channel-keys') };
+    const actors = await startActors(databases, opened, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
     const onError = (error: unknown) => logError(log, error);
     const prices = await startPrices(live, databases, onError);

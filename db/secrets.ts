@@ -23,7 +23,16 @@ export function shownPrefix(credential: string): string {
   return `${credential.slice(0, shown)}…`;
 }
 
-type IdKind = 'org' | 'key' | 'token' | 'replica' | 'person' | 'session' | 'account' | 'link';
+type IdKind =
+  | 'org'
+  | 'key'
+  | 'token'
+  | 'replica'
+  | 'person'
+  | 'session'
+  | 'account'
+  | 'link'
+  | 'view';
 
 /** Returns a new id that starts with its kind: `key_0192…`. */
 export function newId(kind: IdKind): string {

@@ -1,7 +1,45 @@
-/** Operators' switches, which override the configuration of channels, and the history of circuits. */
+/** Channels that operators made, their switches on all channels, and the history of circuits. */
 import { sql } from 'drizzle-orm';
-import { boolean, check, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
+
+/** A channel that an operator made by a route. A channel of `weir.yaml` with the same id wins. */
+export const channel = pgTable(
+  'channel',
+  {
+    id: text('id').primaryKey(),
+    protocol: text('protocol').notNull(),
+    base_url: text('base_url').notNull(),
+    /** The key of the upstream account, encrypted (src/config/row-channels.ts). */
+    sealed_key: text('sealed_key').notNull(),
+    api_key_changed_at: instant('api_key_changed_at').notNull().default(sql`weir_now()`),
+    /** Public model id → physical model id. */
+    models: jsonb('models').$type<Readonly<Record<string, string>>>().notNull(),
+    priority: integer('priority').notNull(),
+    weight: doublePrecision('weight').notNull(),
+    max_concurrency: integer('max_concurrency').notNull(),
+    timeout_ms: integer('timeout_ms').notNull(),
+    enabled: boolean('enabled').notNull(),
+    created_at: instant('created_at').notNull().default(sql`weir_now()`),
+  },
+  (table) => [
+    check('channel_weight_is_positive', sql`${table.weight} > 0`),
+    check(
+      'channel_limits_are_positive',
+      sql`${table.max_concurrency} > 0 and ${table.timeout_ms} > 0`,
+    ),
+  ],
+);
 
 /** The switch of one channel. A channel without a row follows the configuration. */
 export const channelSwitch = pgTable(

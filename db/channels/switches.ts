@@ -54,7 +54,7 @@ async function setSwitch(
 /**
  * Returns the number of unfinished tasks of each channel. A channel without such tasks is left out.
  */
-export async function countRunningTasks(sql: Sql): Promise<Map<string, number>> {
+export async function countRunningTasks(sql: Sql | TransactionSql): Promise<Map<string, number>> {
   const rows = await sql<{ channel_id: string; running: number }[]>`
     select channel_id, count(*)::int4 as running from task
     where status in ('pending', 'processing') and channel_id is not null group by channel_id`;

@@ -22,6 +22,16 @@ export interface TaskFacts
   readonly attempts: readonly RecordedAttempt[];
 }
 
+/** A part of a charge as it was computed (`ChargePart` of the catalogue). */
+export interface RecordedPart {
+  readonly kind: string;
+  readonly quantity: number;
+  readonly unit: string;
+  /** Pico-USD of one unit. */
+  readonly pico_usd: number;
+  readonly when?: Readonly<Record<string, string | number | boolean>>;
+}
+
 /** Facts that few calls have. A member is missing if the call lacks it. */
 export interface CallDetail {
   /** Present if a call had another attempt than one that succeeded. */
@@ -32,6 +42,10 @@ export interface CallDetail {
   readonly tags?: Readonly<Record<string, string>>;
   /** What the price counts beside tokens, e.g. `{ seconds: 12 }`. */
   readonly units?: Readonly<Record<string, number>>;
+  /** What the price counts beside the columns of tokens, e.g. `{ web_searches: 2 }`. */
+  readonly counts?: Readonly<Record<string, number>>;
+  /** The parts of the charge of a task. Other charges follow from their counts and the price. */
+  readonly charge?: readonly RecordedPart[];
   /** What the provider said that the operator pays, nano-USD. Internal: for operators only. */
   readonly paid_nano_usd?: number;
   /** Why an answer is incomplete, if it was charged all the same. */

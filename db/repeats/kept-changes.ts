@@ -61,6 +61,18 @@ export async function claimChange(
   return earlier;
 }
 
+/** True if the answer of an earlier change with this identity is kept. */
+export async function hasKeptChange(
+  sql: Sql,
+  { organization_id, actor_id, route, repeat_hash }: ChangeId,
+): Promise<boolean> {
+  const rows = await sql`
+    select from kept_change
+    where organization_id = ${organization_id} and actor_id = ${actor_id} and route = ${route}
+      and repeat_hash = ${repeat_hash} and expires_at > weir_now()`;
+  return rows.length > 0;
+}
+
 /** Keeps the encrypted answer of the change that the transaction made. */
 export async function keepAnswer(
   tx: TransactionSql,

@@ -12,11 +12,19 @@ import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, mediaOf } from '../tasks/media.ts';
 import { geminiChat } from './chat.ts';
 import { geminiEmbeddings } from './embeddings.ts';
+import { geminiModelInfo, geminiModelPage } from './models.ts';
 import { geminiSpeech } from './speech.ts';
 
 /** The errors of the Gemini API. It makes images by generateContent, and Veo's videos by operations. */
 const wording: Wording = {
-  wrongKey: () => error(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT'),
+  wrongKey: () =>
+    error(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT', [
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        ...{ reason: 'API_KEY_INVALID', domain: 'googleapis.com' },
+        metadata: { service: 'generativelanguage.googleapis.com' },
+      },
+    ]),
   refusal(status, why) {
     switch (why) {
       case 'moderation':
@@ -63,8 +71,17 @@ export async function googleRoute(
   }
   const account = accountOrRefusal(sim, request.headers.get('x-goog-api-key'), wording);
   if (account instanceof Response) return account;
-  const { origin } = new URL(request.url);
+  const { origin, searchParams } = new URL(request.url);
   if (path.startsWith('/files/')) return serveVideo(account.id, path);
+  if (request.method === 'GET' && path === '/models') {
+    const page = geminiModelPage(searchParams);
+    return page ? Response.json(page) : wording.refusal(400, 'input');
+  }
+  const listed = /^\/models\/([^/:]+)$/.exec(path)?.[1];
+  if (request.method === 'GET' && listed) {
+    if (listed.startsWith('missing-')) return error(404, 'Model is not found.', 'NOT_FOUND');
+    return Response.json(geminiModelInfo(decodeURIComponent(listed)));
+  }
   const operation = /^\/models\/[^/]+\/operations\/([^/]+)$/.exec(path)?.[1];
   if (operation) {
     const job = jobs.find(account.id, operation);
@@ -165,6 +182,6 @@ function serveVideo(account: string, path: string): Response {
   return new Response(mediaOf('video', id), { headers: { 'content-type': MEDIA_TYPES.video } });
 }
 
-function error(code: number, message: string, status: string): Response {
-  return Response.json({ error: { code, message, status } }, { status: code });
+function error(code: number, message: string, status: string, details?: object[]): Response {
+  return Response.json({ error: { code, message, status, details } }, { status: code });
 }

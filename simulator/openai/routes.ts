@@ -7,7 +7,19 @@ import { openaiChat, openaiHeaders } from './protocol.ts';
 import { openaiResponses } from './responses.ts';
 import { speech } from './speech.ts';
 
-const MODELS = ['gpt-4o', 'gpt-4o-2024-11-20', 'gpt-4o-mini', 'gpt-5', 'gpt-5-mini', 'o4-mini'];
+const MODELS = [
+  ...[
+    'gpt-3.5-turbo',
+    'gpt-4o',
+    'gpt-4o-2024-11-20',
+    'gpt-4o-mini',
+    'gpt-5',
+    'gpt-5-mini',
+    'o4-mini',
+  ],
+  ...['text-embedding-3-small', 'text-embedding-3-large', 'whisper-1', 'tts-1', 'gpt-image-1'],
+  ...['dall-e-3', 'omni-moderation-latest'],
+];
 const CREATED = 1_715_367_049;
 
 /** Handles requests below `/openai/v1`; `path` is the rest of the path. */

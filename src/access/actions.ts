@@ -38,6 +38,9 @@ export const ACTIONS = {
     scopes: [],
     needs_person: true,
   },
+  'views.read': { says: 'see saved views', roles: ALL, scopes: ['read', 'billing'] },
+  'views.write': { says: 'save views of pages', roles: ALL, scopes: [] },
+  'views.share': { says: 'save views for the whole organization', roles: WORKERS, scopes: [] },
   'tokens.read': { says: 'see management tokens', roles: ADMINS, scopes: ['read'] },
   'tokens.write': { says: 'create and change management tokens', roles: ADMINS, scopes: [] },
   'tasks.read': {

@@ -1,3 +1,4 @@
+import type { ChargedUnit, ChargePart } from './charge-parts.ts';
 import type { DirectOperation } from './families.ts';
 import { chargeFor, picoPerToken } from './price.ts';
 import type { PriceDeclaration } from './schema.ts';
@@ -94,4 +95,21 @@ export function directCharge([first, second]: DirectPrice, usage: DirectUsage): 
     },
     { input: first.pico_usd, output: second?.pico_usd ?? 0, cached_input: 0, cache_write: 0 },
   );
+}
+
+const CHARGED: Record<keyof DirectUsage, ChargedUnit> = {
+  input_tokens: 'token',
+  output_tokens: 'token',
+  seconds: 'second',
+  characters: 'character',
+  requests: 'request',
+};
+
+/** Returns the parts of which `directCharge` is the sum. A part without units is left out. */
+export function directParts(price: DirectPrice, usage: DirectUsage): ChargePart[] {
+  return price.flatMap((each) => {
+    const quantity = each ? Math.ceil(usage[each.unit] ?? 0) : 0;
+    if (!each || quantity === 0) return [];
+    return [{ kind: each.unit, quantity, unit: CHARGED[each.unit], pico_usd: each.pico_usd }];
+  });
 }

@@ -1,4 +1,5 @@
 import type { GenerationUsage } from '../protocols/generation-usage.ts';
+import type { ChargePart } from './charge-parts.ts';
 import {
   maxImageTokens,
   maxInputImageTokens,
@@ -45,6 +46,7 @@ interface PricedModel {
 const NANO_PER_USD = 1_000_000_000;
 const PICO_PER_NANO = 1_000;
 const UNITS: readonly GenerationUnit[] = ['image', 'second', 'song', 'request'];
+const TOKEN_KINDS = ['text_input', 'cached_input', 'image_input', 'output'] as const;
 /** Songs of one request if the declaration has no `songs`. Suno-type models produce two songs. */
 const DEFAULT_SONGS = 2;
 
@@ -96,17 +98,20 @@ function toNanoUsd(usd: number): number {
  */
 export function estimateGeneration(model: PricedModel, input: GenerationInput): number {
   const { price } = model;
-  if (price.unit === 'token') {
-    return chargeForTokens(price, {
-      text_input: Buffer.byteLength(input.prompt ?? '') + PROMPT_OVERHEAD_TOKENS,
-      image_input: input.scene === 'image' ? maxInputImageTokens(input) : 0,
-      cached_input: 0,
-      output: maxOutputTokens(input),
-    });
-  }
+  if (price.unit === 'token') return chargeForTokens(price, mostTokens(input));
   return requireSafeInteger(
-    requestedUnits(input, price.unit, model.offers) * unitPrice(price, input),
+    requestedUnits(input, price.unit, model.offers) * unitPrice(price, input).nano_usd,
   );
+}
+
+/** Returns the most tokens of a generation. */
+function mostTokens(input: GenerationInput): NonNullable<GenerationUsage['tokens']> {
+  return {
+    text_input: Buffer.byteLength(input.prompt ?? '') + PROMPT_OVERHEAD_TOKENS,
+    image_input: input.scene === 'image' ? maxInputImageTokens(input) : 0,
+    cached_input: 0,
+    output: maxOutputTokens(input),
+  };
 }
 
 /** Tokens of the instructions that a provider adds to a prompt. */
@@ -136,11 +141,59 @@ export function priceGeneration(
 ): number {
   const { price } = model;
   if (outputs === 0) return 0;
+  if (price.unit === 'token') return chargeForTokens(price, usage.tokens ?? mostTokens(input));
+  const { used, unit_price } = usedUnits(model.offers, price, input, usage, outputs, measured);
+  return requireSafeInteger(Math.ceil(used * unit_price.nano_usd));
+}
+
+/** Returns the parts of which `priceGeneration` is the sum, with the same arguments. */
+export function generationParts(
+  model: PricedModel,
+  input: GenerationInput,
+  usage: GenerationUsage,
+  outputs: number,
+  measured: MeasuredVideo = {},
+): ChargePart[] {
+  const { price, offers } = model;
+  if (outputs === 0) return [];
   if (price.unit === 'token') {
-    if (usage.tokens) return chargeForTokens(price, usage.tokens);
-    return estimateGeneration(model, input);
+    const tokens = usage.tokens ?? mostTokens(input);
+    return TOKEN_KINDS.filter((kind) => tokens[kind] > 0).map((kind) => ({
+      ...{ kind: `${kind}_tokens`, quantity: tokens[kind], unit: 'token' },
+      pico_usd: price[kind],
+    }));
   }
-  const requested = requestedUnits(input, price.unit, model.offers);
+  const { used, unit_price } = usedUnits(offers, price, input, usage, outputs, measured);
+  const { when, megapixels } = unit_price;
+  const further = price.further_megapixel_nano_usd;
+  const nano_usd = unit_price.nano_usd - megapixels * further;
+  return [
+    {
+      ...{ kind: `${price.unit}s`, quantity: used, unit: price.unit },
+      pico_usd: nano_usd * PICO_PER_NANO,
+      ...(when ? { when } : {}),
+    },
+    ...(megapixels > 0
+      ? [
+          {
+            ...{ kind: 'further_megapixels', quantity: used * megapixels },
+            ...{ unit: 'megapixel' as const, pico_usd: further * PICO_PER_NANO },
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Returns the units that a generation is charged for, and the price of one. */
+function usedUnits(
+  offers: Offers,
+  price: UnitPrice,
+  input: GenerationInput,
+  usage: GenerationUsage,
+  outputs: number,
+  measured: MeasuredVideo,
+): { used: number; unit_price: PriceOfUnit } {
+  const requested = requestedUnits(input, price.unit, offers);
   const reported = {
     image: usage.images ?? outputs,
     second: usage.seconds ?? (followsSource(input) ? measured.seconds : undefined) ?? requested,
@@ -154,7 +207,7 @@ export function priceGeneration(
     input.scene === 'video' && input.resolution === undefined && measured.resolution !== undefined
       ? { ...input, resolution: measured.resolution }
       : input;
-  return requireSafeInteger(Math.ceil(used * unitPrice(price, parameters)));
+  return { used, unit_price: unitPrice(price, parameters) };
 }
 
 /** True if the request is for a video that will be as long as its source video. */
@@ -201,11 +254,20 @@ function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Of
   }
 }
 
+/** The price of one unit. */
+interface PriceOfUnit {
+  readonly nano_usd: number;
+  /** The parameters to which the price applies; undefined for the price without parameters. */
+  readonly when: PriceTier['when'] | undefined;
+  /** The megapixels after the first one that `nano_usd` includes. */
+  readonly megapixels: number;
+}
+
 /**
- * Returns the price of one unit, nano-USD. If the source video decides the resolution, several
- * tiers of the price may apply. Then the most expensive of them counts.
+ * Returns the price of one unit. If the source video decides the resolution, several tiers of the price
+ * may apply. Then the most expensive of them counts.
  */
-function unitPrice(price: UnitPrice, input: GenerationInput): number {
+function unitPrice(price: UnitPrice, input: GenerationInput): PriceOfUnit {
   const parameters = input as unknown as Readonly<Record<string, unknown>>;
   const isOpen = (name: string) =>
     name === 'resolution' && input.scene === 'video' && input.resolution === undefined;
@@ -213,14 +275,20 @@ function unitPrice(price: UnitPrice, input: GenerationInput): number {
     Object.entries(when).every(([name, value]) => isOpen(name) || parameters[name] === value),
   );
   const certain = possible.findIndex(({ when }) => !Object.keys(when).some(isOpen));
-  const candidates = certain < 0 ? possible : possible.slice(0, certain + 1);
-  const prices = candidates.map(({ nano_usd }) => nano_usd);
-  const unit = Math.max(...prices, ...(certain < 0 ? [price.nano_usd] : []));
-  const further =
+  const tiers = certain < 0 ? possible : possible.slice(0, certain + 1);
+  const candidates = [
+    ...tiers,
+    ...(certain < 0 ? [{ when: undefined, nano_usd: price.nano_usd }] : []),
+  ];
+  const highest = candidates.reduce((a, b) => (b.nano_usd > a.nano_usd ? b : a));
+  const megapixels =
     price.further_megapixel_nano_usd > 0 && input.scene === 'image'
-      ? (megapixelsOf(input.size) - 1) * price.further_megapixel_nano_usd
+      ? megapixelsOf(input.size) - 1
       : 0;
-  return unit + further;
+  return {
+    nano_usd: highest.nano_usd + megapixels * price.further_megapixel_nano_usd,
+    ...{ when: highest.when, megapixels },
+  };
 }
 
 function maxOutputTokens(input: GenerationInput): number {
@@ -238,7 +306,7 @@ function chargeForTokens(
 ): number {
   let whole = 0;
   let pico = 0;
-  for (const kind of ['text_input', 'cached_input', 'image_input', 'output'] as const) {
+  for (const kind of TOKEN_KINDS) {
     const rest = price[kind] % PICO_PER_NANO;
     whole += tokens[kind] * ((price[kind] - rest) / PICO_PER_NANO);
     pico += tokens[kind] * rest;

@@ -1,15 +1,31 @@
-import type { Installation } from './installation.ts';
+import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
+import { type ChannelSource, type Installation, installationOf } from './installation.ts';
+import type { WeirYaml } from './schema.ts';
 
 type Listener = (now: Installation) => void;
 
+/** The configuration file, or the demo that stands for it. */
+export interface Declared {
+  readonly yaml: WeirYaml;
+  readonly source: Exclude<ChannelSource, 'row'>;
+  /** The HTTP client of channels that name none. */
+  readonly transport: TransportName;
+}
+
 /**
- * Holds the current installation: channels, models and roles. Code that uses the installation reads
- * `now` each time, or subscribes with `onChange`.
+ * Holds the current installation: channels, models and roles. It merges the configuration file with
+ * the channels that operators made. Code that uses the installation reads `now` each time, or
+ * subscribes with `onChange`.
  */
 export class CurrentInstallation {
   private readonly listeners: Listener[] = [];
+  private rows: readonly ChannelConfig[] = [];
+  private latest: Installation;
 
-  constructor(private latest: Installation) {}
+  /** Throws if a model of the configuration is incomplete. */
+  constructor(private declared: Declared) {
+    this.latest = this.merged();
+  }
 
   get now(): Installation {
     return this.latest;
@@ -20,8 +36,35 @@ export class CurrentInstallation {
     this.listeners.push(listener);
   }
 
-  /** Replaces the installation and calls all listeners. Calls in flight keep the previous one. */
-  replace(next: Installation): void {
+  /**
+   * Replaces the configuration file and calls all listeners. Calls in flight keep the previous
+   * installation. Throws if a model is incomplete; then the previous installation stays.
+   */
+  replace(declared: Declared): void {
+    const previous = this.declared;
+    this.declared = declared;
+    try {
+      this.apply(this.merged());
+    } catch (error) {
+      this.declared = previous;
+      throw error;
+    }
+  }
+
+  /** Replaces the channels that operators made. Calls all listeners if they differ from before. */
+  replaceRows(rows: readonly ChannelConfig[]): void {
+    // After each gap of the bus the rows are read again, and are mostly the same.
+    if (Bun.deepEquals(rows, this.rows)) return;
+    this.rows = rows;
+    this.apply(this.merged());
+  }
+
+  private merged(): Installation {
+    const { yaml, source, transport } = this.declared;
+    return installationOf(yaml, transport, { source, rows: this.rows });
+  }
+
+  private apply(next: Installation): void {
     this.latest = next;
     for (const listener of this.listeners) listener(next);
   }

@@ -4,6 +4,7 @@ import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import type { ChannelProtocol } from '../protocols/names.ts';
 import type { TransportName } from '../upstreams/contract.ts';
 import { type Installation, installationOf } from './installation.ts';
+import type { WeirYaml } from './schema.ts';
 
 /**
  * The simulator's path for each protocol. A model uses the first of its protocols that has a path
@@ -77,34 +78,39 @@ const LIMITS = {
 };
 
 /**
- * Returns the installation that Weir uses without a configuration file. The simulator serves every
- * model of the catalogue. `transport` carries the requests to it.
+ * Returns the installation that Weir uses without a configuration file. `transport` carries the
+ * requests to the simulator.
  */
 export function demoInstallation(
   simulatorUrl: string,
   transport: TransportName = 'own',
 ): Installation {
+  return installationOf(demoConfig(simulatorUrl), transport, { source: 'simulator' });
+}
+
+/**
+ * Returns the configuration that stands for a missing `weir.yaml`. The simulator serves every model of
+ * the catalogue.
+ */
+export function demoConfig(simulatorUrl: string): WeirYaml {
   const served = new Map<ChannelProtocol, Record<string, string>>();
   for (const { id, family } of builtInModels()) {
     const protocol = FAMILY_PROTOCOLS[family].find((name) => PATHS[name] !== undefined);
     if (!protocol) throw new Error(`the simulator speaks no protocol of ${family}`);
     served.set(protocol, { ...served.get(protocol), [id]: PHYSICAL[id] ?? `${id}-sim` });
   }
-  return installationOf(
-    {
-      models: [],
-      roles: {},
-      ranking: { min_samples: DEFAULT_MIN_SAMPLES },
-      default_models: {},
-      channels: [...served].map(([protocol, models]) => ({
-        ...LIMITS,
-        id: `demo-${protocol}`,
-        protocol,
-        base_url: simulatorUrl + PATHS[protocol],
-        api_key: `sim-demo-${protocol}`,
-        models,
-      })),
-    },
-    transport,
-  );
+  return {
+    models: [],
+    roles: {},
+    ranking: { min_samples: DEFAULT_MIN_SAMPLES },
+    default_models: {},
+    channels: [...served].map(([protocol, models]) => ({
+      ...LIMITS,
+      id: `demo-${protocol}`,
+      protocol,
+      base_url: simulatorUrl + PATHS[protocol],
+      api_key: `sim-demo-${protocol}`,
+      models,
+    })),
+  };
 }

@@ -13,7 +13,8 @@ export type KeyUse =
   | 'kept-answers'
   | 'kept-changes'
   | 'debug-copies'
-  | 'sign-in';
+  | 'sign-in'
+  | 'channel-keys';
 
 /**
  * Returns the installation's key. The key is `WEIR_SECRET_KEY`, or a file in the data folder (mode

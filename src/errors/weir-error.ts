@@ -1,3 +1,4 @@
+import type { Fault } from './fault.ts';
 import { ERRORS, type ErrorEntry, type ErrorId } from './registry.ts';
 
 /** The optional members of the error envelope (spec: Errors). */
@@ -20,6 +21,13 @@ export interface ErrorDetails {
    * native envelope has this member.
    */
   details?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Only on routes of operators: whose fault the failure of a provider is, and the provider's own words
+   * and HTTP status.
+   */
+  fault?: Fault;
+  provider_message?: string;
+  provider_status?: number;
   /** With 402: the most that the key's cap and the balance let the request spend, USD. */
   balance_usd?: number;
   /** With 402: the upper bound of the request's charge, USD. */

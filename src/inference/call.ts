@@ -92,18 +92,29 @@ export function upstreamCall(
   };
 }
 
-/** Returns what few charges have: why an answer is incomplete, and what the operator pays. */
+/** Returns what few charges have: why an answer is incomplete, other counts, what the operator pays. */
 function detailOf(
   { error_code, fault }: CallRecord,
   outcome: 'completed' | 'partial',
-  { paid_nano_usd }: AnswerUsage,
+  usage: AnswerUsage,
 ): CallDetail | undefined {
-  if (outcome === 'completed' && paid_nano_usd === undefined) return undefined;
+  const { paid_nano_usd } = usage;
+  const counts = countsOf(usage);
+  if (outcome === 'completed' && paid_nano_usd === undefined && !counts) return undefined;
   return {
     ...(outcome === 'completed' || error_code === null ? {} : { error_code }),
     ...(outcome === 'completed' || fault === null ? {} : { fault }),
     ...(paid_nano_usd === undefined ? {} : { paid_nano_usd }),
+    ...(counts ? { counts } : {}),
   };
+}
+
+/** Returns the counts that have a price and no column; undefined for a call without them. */
+function countsOf(usage: AnswerUsage): CallDetail['counts'] {
+  const { cache_write_1h_tokens = 0, cached_audio_tokens = 0, web_searches = 0 } = usage;
+  if (cache_write_1h_tokens + cached_audio_tokens + web_searches === 0) return undefined;
+  const counts = { cache_write_1h_tokens, cached_audio_tokens, web_searches };
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 
 /** Charges a call; resolves when the charge is committed. */

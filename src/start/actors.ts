@@ -37,6 +37,7 @@ import type { Generation } from './generation.ts';
 import { channelEvents, publishSums, quotaEvents } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
+import { operatedChannels } from './operated-channels.ts';
 import { subscribeParts } from './subscriptions.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
@@ -47,7 +48,7 @@ import { webhookPayload } from './webhook-payload.ts';
  */
 export async function startActors(
   databases: Databases,
-  installation: OpenInstallation,
+  installation: OpenInstallation & { readonly channel_keys: Uint8Array },
   generation: Generation,
   bodies: BodyBudget,
   environment: Pick<
@@ -57,7 +58,7 @@ export async function startActors(
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
-  const { live } = installation;
+  const { live, channel_keys } = installation;
   const { REDIS_URL: redis_url } = environment;
   const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
   const hints = moneyHintsOver(bus);
@@ -142,11 +143,12 @@ export async function startActors(
     keys,
     channels,
     circuits,
+    readChannels: operatedChannels(databases.background.sql, live, channel_keys, log),
     onError,
   });
   await bus.start();
-  // Applies the operators' channel switches that were set before the bus started. The bus brings
-  // the later ones.
+  // Applies what operators did to channels before the bus started. The bus brings the later changes.
+  await subscriptions.applyChannels();
   await subscriptions.applySwitches();
   const inference = new Inference({
     quotas,
@@ -267,6 +269,9 @@ export async function startActors(
       replica_id: () => replica.id,
       announceSwitch: (channel_id: string) => bus.publish('switch', { channel_id }),
       applySwitches: subscriptions.applySwitches,
+      ...{ installation: live, channel_keys },
+      announceChannels: () => bus.publish('channels', {}),
+      applyChannels: subscriptions.applyChannels,
     },
     webhooks: {
       sql: databases.requests.sql,

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { CurrentInstallation } from '../config/current-installation.ts';
-import { demoInstallation } from '../config/demo.ts';
+import { CurrentInstallation, type Declared } from '../config/current-installation.ts';
+import { demoConfig } from '../config/demo.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
-import { type Installation, installationOf } from '../config/installation.ts';
+import type { Installation } from '../config/installation.ts';
 import { parseWeirYaml } from '../config/weir-yaml.ts';
 import type { TransportName } from '../upstreams/contract.ts';
 import { startSimulator } from './simulator.ts';
@@ -39,7 +39,8 @@ export async function openInstallation(
   const file = configured ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
   if (file) return watch(file, transport, log);
   const simulator = await startSimulator();
-  const live = new CurrentInstallation(demoInstallation(simulator.url, transport));
+  const yaml = demoConfig(simulator.url);
+  const live = new CurrentInstallation({ yaml, source: 'simulator', transport });
   return { live, isValid: () => true, close: () => simulator.stop() };
 }
 
@@ -85,8 +86,8 @@ function warnIfEmpty({ channels }: Installation, file: string, log: Logger): voi
   log.warn({ file }, `${file} has no channels, so no model can be called. Add a channel.`);
 }
 
-function parseConfig(text: string, file: string, transport: TransportName): Installation {
-  return installationOf(parseWeirYaml(text, process.env, file), transport);
+function parseConfig(text: string, file: string, transport: TransportName): Declared {
+  return { yaml: parseWeirYaml(text, process.env, file), source: 'file', transport };
 }
 
 function readConfig(file: string): string {

@@ -19,6 +19,8 @@ export interface SubscribedParts {
   readonly keys: KeyCache;
   readonly channels: Channels;
   readonly circuits: CircuitHints;
+  /** Reads the channels that operators made, and applies them. */
+  readonly readChannels: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -26,7 +28,7 @@ export interface SubscribedParts {
  * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
  * reads the database again:
  *
- * - switches: all rows.
+ * - switches and channels of operators: all rows.
  * - keys and organizations: the cache is emptied. Quota actors with money get the status of their keys
  *   and organizations.
  * - money: every waiting call requests money again.
@@ -34,15 +36,17 @@ export interface SubscribedParts {
  *   money. A call that waits for a recall also repeats it.
  * - circuits: nothing. The replica's own failed attempts open its circuits.
  *
- * Returns `applySwitches`, which resolves when the committed switches are applied, and `stop`.
+ * Returns `applySwitches` and `applyChannels`, which resolve when the committed rows are applied, and
+ * `stop`.
  */
 export function subscribeParts(bus: Bus, parts: SubscribedParts) {
-  const { database, clock, quotas, keys, channels, circuits, onError } = parts;
+  const { database, clock, quotas, keys, channels, circuits, readChannels, onError } = parts;
   const reread = (read: () => Promise<void>) => new Reread({ clock, read, onError });
   const switches = reread(async () => {
     const rows = await readSwitches(database.sql);
     channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row])));
   });
+  const operated = reread(readChannels);
   const recalls = reread(async () => quotas.onRecallsMissed(await readLastRecall(database.sql)));
   const restrictions = reread(async () => {
     const holders = [...quotas.all()].filter((quota) => !quota.isEmpty);
@@ -67,6 +71,10 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
   bus.subscribe('switch', {
     onMessage: () => switches.request(),
     onGap: () => switches.request(),
+  });
+  bus.subscribe('channels', {
+    onMessage: () => operated.request(),
+    onGap: () => operated.request(),
   });
   bus.subscribe('circuit', {
     onMessage: (message) => circuits.receive(message, channels),
@@ -103,8 +111,9 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
   });
   return {
     applySwitches: () => switches.readNow(),
+    applyChannels: () => operated.readNow(),
     stop() {
-      for (const each of [switches, recalls, restrictions]) each.stop();
+      for (const each of [switches, operated, recalls, restrictions]) each.stop();
     },
   };
 }

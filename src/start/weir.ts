@@ -23,6 +23,7 @@ import { chatModelOf } from './greeting.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { firstOperatorLink, openPeople } from './people.ts';
+import { startPrices } from './prices.ts';
 
 /** When the process stops, requests in flight get this time to end, ms. */
 const DRAIN_MS = 30_000;
@@ -69,9 +70,12 @@ export async function startWeir(
     const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
     const generation = openGeneration(environment, live, key, overrides);
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
-    const actors = await startActors(databases, installation, generation, bodies, environment, log);
+    const opened = { ...installation, channel_keys: key.for('channel-keys') };
+    const actors = await startActors(databases, opened, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
     const onError = (error: unknown) => logError(log, error);
+    const prices = await startPrices(live, databases, onError);
+    stopSteps.unshift(() => prices.stop());
     const debug = await startDebug(actors.bus, databases, key.for('debug-copies'), onError);
     stopSteps.unshift(() => debug.stop());
     const repeats = new Repeats({

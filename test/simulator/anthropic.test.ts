@@ -196,10 +196,19 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(seen.input_tokens).toBe(plain.input_tokens + 85);
   });
 
-  test('lists models', async () => {
-    const ids: string[] = [];
-    for await (const { id } of anthropic.models.list()) ids.push(id);
+  test('lists models, also in pages', async () => {
+    const listed: Anthropic.ModelInfo[] = [];
+    for await (const each of anthropic.models.list({ limit: 2 })) listed.push(each);
+    const ids = listed.map(({ id }) => id);
+    expect(ids).toEqual((await anthropic.models.list()).data.map(({ id }) => id));
+    expect(ids.length).toBeGreaterThan(2);
     expect(ids).toContain(model);
+    expect(listed[0]).toMatchObject({ type: 'model', lifecycle: 'active', capabilities: null });
+    const refusal = await anthropic
+      .withOptions({ apiKey: 'wrong' })
+      .models.list()
+      .catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(Anthropic.AuthenticationError);
     expect(await anthropic.models.retrieve('anything')).toMatchObject({ id: 'anything' });
   });
 

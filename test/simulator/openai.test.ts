@@ -233,6 +233,11 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(await openai.models.retrieve('anything')).toMatchObject({ id: 'anything' });
     const refusal = await openai.models.retrieve('missing-1').catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(OpenAI.NotFoundError);
+    const wrong = await openai
+      .withOptions({ apiKey: 'wrong' })
+      .models.list()
+      .catch((error: unknown) => error);
+    expect(wrong).toBeInstanceOf(OpenAI.AuthenticationError);
   });
 
   test('the SDK raises its own error classes', async () => {

@@ -57,13 +57,19 @@ async function startReplica(transport: Transport, quotaClock: Clock = systemCloc
     replica_id: () => id,
     now: clock.now,
   });
-  const parts = { database, clock, quotas, keys, channels, circuits, onError };
+  let reads = 0;
+  const readChannels = async () => {
+    reads += 1;
+  };
+  const parts = { database, clock, quotas, keys, channels, circuits, readChannels, onError };
   const subscriptions = subscribeParts(bus, parts);
   await bus.start();
   await subscriptions.applySwitches();
   return {
     ...{ bus, sql, quotas, keys, channels },
     isOff: () => channels.account('one')?.state === 'disabled',
+    /** How often the channels of operators were read. */
+    channelReads: () => reads,
     async stop() {
       await quotas.close();
       await lane.drain();
@@ -166,6 +172,14 @@ describe.each(['PostgreSQL', 'Redis'])('two replicas over %s', (carrier) => {
     (await all)?.release();
   });
 
+  test('changed channels of operators are read by both', async () => {
+    const before = replicas.map(({ channelReads }) => channelReads());
+    replicas[0]?.bus.publish('channels', {});
+    for (const [index, { channelReads }] of replicas.entries()) {
+      await until('they are read', () => channelReads() > (before[index] ?? 0));
+    }
+  });
+
   test('a switch is applied by both', async () => {
     const [first] = replicas;
     if (!first) throw new Error('no replica');
@@ -236,6 +250,12 @@ describe('after a gap', () => {
     expect(replica.isOff()).toBe(false);
     gap();
     await until('the channel is off', replica.isOff);
+  });
+
+  test('channels of operators are read again', async () => {
+    const before = replica.channelReads();
+    gap();
+    await until('they are read', () => replica.channelReads() > before);
   });
 
   test('a missed recall is obeyed: unused money returns', async () => {

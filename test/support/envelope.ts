@@ -13,6 +13,9 @@ export interface ErrorBody {
   hint?: string;
   retryable?: boolean;
   retry_after?: number;
+  fault?: string;
+  provider_message?: string;
+  provider_status?: number;
 }
 
 /** Text that clients must never see: a stack, a file, a query, a driver's message. */

@@ -34,6 +34,8 @@ export interface Tenant {
   /** A person of the organization, and an open invitation. */
   person: string;
   invitation: string;
+  /** A shared view of a page. */
+  view: string;
 }
 
 export interface Tenants {
@@ -129,6 +131,7 @@ export async function startTenants(): Promise<Tenants> {
       copy: '',
       person: '',
       invitation: '',
+      view: '',
     };
     return { id, key_id, api_key, token_id, management_token, ...objects };
   }
@@ -214,9 +217,17 @@ async function addPeople({ database: { sql } }: Tenants, tenant: Tenant): Promis
       weir_now() + interval '1 day')`;
 }
 
+async function addView({ database: { sql } }: Tenants, tenant: Tenant): Promise<void> {
+  tenant.view = newId('view');
+  await sql`
+    insert into saved_view (id, organization_id, name, page, query, created_by)
+    values (${tenant.view}, ${tenant.id}, 'V', 'usage', '', ${tenant.token_id})`;
+}
+
 /** Gives a tenant a completed task, whose webhook was delivered, and an ended batch. */
 async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
   await addPeople(tenants, tenant);
+  await addView(tenants, tenant);
   tenant.task = await tenants.createTask(tenant, 10);
   tenant.delivery = `msg_${tenant.task}`;
   const params = {

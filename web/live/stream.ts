@@ -37,6 +37,8 @@ export async function followEvents(
     const broken = new AbortController();
     const stop = () => broken.abort();
     signal.addEventListener('abort', stop);
+    // A connection of a network that went away stays open and silent.
+    addEventListener('offline', stop);
     try {
       const response = await fetch('/v1/management/events', {
         headers: {
@@ -61,6 +63,7 @@ export async function followEvents(
       // The stream is opened again below.
     } finally {
       signal.removeEventListener('abort', stop);
+      removeEventListener('offline', stop);
     }
     if (signal.aborted) return;
     onState(false);

@@ -15,7 +15,7 @@ interface EmptyProps {
 export function Empty({ title, children, command, act }: EmptyProps) {
   return (
     <div className="grid justify-items-start gap-3 rounded-box border border-dashed border-edge p-6">
-      <h3 className="text-base font-semibold">{title}</h3>
+      <h2 className="text-base font-semibold">{title}</h2>
       <div className="max-w-prose text-soft">{children}</div>
       {act}
       {command === undefined ? null : <CodeBlock code={command} what="command" />}

@@ -3,7 +3,9 @@ import type { ReactNode } from 'react';
 import { ErrorNote } from './error-note.tsx';
 
 interface LoadedProps<Value> {
-  readonly query: UseQueryResult<Value>;
+  readonly query: Pick<UseQueryResult<Value>, 'data' | 'error' | 'dataUpdatedAt'> & {
+    readonly refetch: () => unknown;
+  };
   readonly children: (value: Value) => ReactNode;
   /** The height of what will appear, so that nothing jumps: a Tailwind class. */
   readonly height?: string;

@@ -42,7 +42,7 @@ export function Section({
   children: ReactNode;
 }) {
   return (
-    <section className="grid min-w-0 gap-3">
+    <section className="grid min-w-0 content-start gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-semibold">{title}</h2>
         {acts}

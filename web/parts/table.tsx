@@ -1,5 +1,6 @@
-import type { KeyboardEvent, ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 import { classes } from './classes.ts';
+import { useVisibleRows } from './visible-rows.ts';
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -25,16 +26,24 @@ interface TableProps<Row> {
   readonly foot?: ReactNode;
 }
 
-/** A list. `j` and `k` move between its rows, and Enter opens one. */
+/**
+ * A list. `j` and `k` move between its rows, and Enter opens one. Of a long list only the rows near the
+ * window are drawn.
+ */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns, rows, keyOf, onOpen, isNew, foot } = props;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { from, until, before_px, after_px, measure } = useVisibleRows(rows.length, body);
   return (
     <section
       className="relative min-w-0 overflow-x-auto rounded-box border border-line bg-card"
       tabIndex={0}
       aria-label={caption}
     >
-      <table className="w-full border-collapse text-left text-[0.9rem]">
+      <table
+        className="w-full border-collapse text-left text-[0.9rem]"
+        aria-rowcount={measure ? rows.length + 1 : undefined}
+      >
         <caption className="sr-only">{caption}</caption>
         <thead className="border-b border-line text-sm text-soft">
           <tr>
@@ -45,11 +54,15 @@ export function Table<Row>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        <tbody onKeyDown={moveBetweenRows}>
-          {rows.map((row) => (
+        <tbody ref={body} onKeyDown={moveBetweenRows}>
+          <Space px={before_px} columns={columns.length} />
+          {rows.slice(from, until).map((row, at) => (
             <tr
               key={keyOf(row)}
+              ref={measure}
               data-row={keyOf(row)}
+              data-index={from + at}
+              aria-rowindex={measure ? from + at + 2 : undefined}
               tabIndex={onOpen ? 0 : undefined}
               onClick={onOpen ? (event) => isOwnClick(event.target) && onOpen(row) : undefined}
               onKeyDown={
@@ -73,10 +86,21 @@ export function Table<Row>(props: TableProps<Row>) {
               ))}
             </tr>
           ))}
+          <Space px={after_px} columns={columns.length} />
         </tbody>
         {foot === undefined ? null : <tfoot className="border-t border-edge">{foot}</tfoot>}
       </table>
     </section>
+  );
+}
+
+/** The place of rows that are not drawn. */
+function Space({ px, columns }: { px: number; columns: number }) {
+  if (px <= 0) return null;
+  return (
+    <tr>
+      <td colSpan={columns} style={{ height: px }} />
+    </tr>
   );
 }
 

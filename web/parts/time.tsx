@@ -13,6 +13,18 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style
 /** The time in the reader's zone, e.g. `25 Nov 2026, 14:03:11`. */
 export const localTime = (iso: string): string => absolute.format(new Date(iso));
 
+const sameDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const otherDay = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
+});
+
+/** The time in few characters, for lists: without the date if it is today. */
+function shortTime(iso: string): string {
+  const at = new Date(iso);
+  const isToday = at.toDateString() === new Date().toDateString();
+  return (isToday ? sameDay : otherDay).format(at);
+}
+
 /** How long ago a time is, e.g. `3 min ago`, or how long until then. */
 export function fromNow(ms: number, now_ms: number): string {
   const distance = ms - now_ms;
@@ -47,20 +59,22 @@ interface TimeProps {
   readonly at: string | null | undefined;
   /** Shows how long ago it is. */
   readonly ago?: boolean;
+  /** Leaves out the date of today and the year of other days, which the title has. */
+  readonly short?: boolean;
   /** What is shown if there is no time. */
   readonly none?: string;
 }
 
 /** A time in the reader's zone. Its title has the time in UTC. */
-export function Time({ at, ago = false, none = '–' }: TimeProps) {
+export function Time({ at, ago = false, short = false, none = '–' }: TimeProps) {
   const now = useNow(ago ? 10_000 : DAY_MS);
   if (at === null || at === undefined) return <span className="text-soft">{none}</span>;
-  const shown = ago ? fromNow(Date.parse(at), now) : localTime(at);
+  const shown = ago ? fromNow(Date.parse(at), now) : short ? shortTime(at) : localTime(at);
   const utc = at.replace('T', ' ').replace(/Z$/, ' UTC');
   return (
     <time
       dateTime={at}
-      title={ago ? `${localTime(at)} (${utc})` : utc}
+      title={ago || short ? `${localTime(at)} (${utc})` : utc}
       className="whitespace-nowrap"
     >
       {shown}

@@ -38,7 +38,7 @@ export function Frame({ session }: { session: Session }) {
         Skip to the page
       </a>
       <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)]">
-        <div className="border-line max-lg:border-b lg:sticky lg:top-0 lg:flex lg:h-dvh lg:flex-col lg:gap-6 lg:border-r lg:p-4">
+        <header className="border-line max-lg:border-b lg:sticky lg:top-0 lg:flex lg:h-dvh lg:flex-col lg:gap-6 lg:border-r lg:p-4">
           <div className="flex items-center justify-between gap-2 max-lg:px-4 max-lg:py-2">
             <Wordmark />
             <button
@@ -66,7 +66,7 @@ export function Frame({ session }: { session: Session }) {
               <PersonPart session={session} signOut={signOut} />
             </div>
           </div>
-        </div>
+        </header>
         <main id="page" tabIndex={-1} className="min-w-0 outline-none">
           <Outlet />
         </main>

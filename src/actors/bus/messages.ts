@@ -19,6 +19,8 @@ const SCHEMAS = {
   money: Type.Object({ organization_id: Type.String() }),
   /** An operator switched the channel. */
   switch: Type.Object({ channel_id: Type.String() }),
+  /** An operator made, changed or removed a channel. */
+  channels: Type.Object({}),
   /** A replica changed a circuit; see `CircuitMessage`. `rest_ms` starts when the message arrives. */
   circuit: Type.Object({
     replica: Type.String(),

@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from '../../../db/client.ts';
 import {
   type ChangeId,
   claimChange,
+  hasKeptChange,
   hasManyChanges,
   keepAnswer,
   MAX_KEPT_CHANGES,
@@ -67,8 +68,7 @@ export function changeOnce(
   };
   const idempotency_key = readIdempotencyKey(request);
   if (idempotency_key === undefined) return inTransaction(change);
-  const repeat_hash = Bun.SHA256.hash(idempotency_key, 'hex');
-  const id: ChangeId = { organization_id: owner, actor_id, route, repeat_hash };
+  const id = identityOf({ organization_id, actor_id, route }, idempotency_key);
   const request_hash = Bun.SHA256.hash(`${new URL(request.url).pathname}\n${body}`, 'hex');
   return inTransaction(async (tx) => {
     const earlier = await claimChange(tx, id, request_hash, KEEP_CHANGES_MS);
@@ -82,6 +82,27 @@ export function changeOnce(
     await keepAnswer(tx, id, sealed(answers_key, answer, id));
     return responseOf(answer, false);
   });
+}
+
+/**
+ * True if the answer of an earlier request with the same `Idempotency-Key` is kept, so that `changeOnce`
+ * will make no change. A change that needs slow work before its transaction then skips this work.
+ */
+export async function isRepeatedChange(
+  { sql }: Pick<ChangeDeps, 'sql'>,
+  { request }: RequestContext,
+  change: Omit<ChangeRequest, 'body'>,
+): Promise<boolean> {
+  const idempotency_key = readIdempotencyKey(request);
+  return idempotency_key !== undefined && hasKeptChange(sql, identityOf(change, idempotency_key));
+}
+
+function identityOf(
+  { organization_id, actor_id, route }: Omit<ChangeRequest, 'body'>,
+  idempotency_key: string,
+): ChangeId {
+  const repeat_hash = Bun.SHA256.hash(idempotency_key, 'hex');
+  return { organization_id: organization_id ?? '', actor_id, route, repeat_hash };
 }
 
 /** So that an organization cannot fill the database with answers. */

@@ -27,6 +27,7 @@ import { ManagedTasks } from './tasks.ts';
 import { TokenRoutes } from './tokens.ts';
 import type { UsageDeps } from './usage/lines.ts';
 import { usageRoutes } from './usage/routes.ts';
+import { SavedViews } from './views.ts';
 import { getWebhookSecret, rotateWebhookSecret, type WebhookRouteDeps } from './webhooks.ts';
 
 /** Dependencies of all management routes. */
@@ -50,6 +51,7 @@ export function managementRoutes(
     ...debugRoutes(app),
     ...auditLogs(app),
     ...tokenRoutes(app),
+    ...viewRoutes(app),
     ['/v1/management/balance', { GET: getBalance(app) }],
     ['/v1/management/organization', { GET: getOrganization(app), PATCH: updateOrganization(app) }],
     ['/v1/management/api-keys', { GET: listApiKeys(app), POST: createApiKey(app) }],
@@ -135,6 +137,15 @@ function tokenRoutes(app: ManagementRouteDeps): PathMethods[] {
     ...under('/v1/management/tokens', managed),
     ...under('/v1/operator/tokens', operated),
     ['/v1/operator/organizations/:id/tokens', { GET: lent.list, POST: lent.create }],
+  ];
+}
+
+/** The routes of saved views of pages. */
+function viewRoutes(app: ManagementRouteDeps): PathMethods[] {
+  const views = new SavedViews(app);
+  return [
+    ['/v1/management/views', { GET: views.list, POST: views.create }],
+    ['/v1/management/views/:id', { PATCH: views.update, DELETE: views.delete }],
   ];
 }
 

@@ -134,13 +134,21 @@ export function modelObject(model: CatalogueModel, weir: object) {
 
 /** The model object with price, contract and capabilities (spec: Model object). */
 export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
-  const { price, pricing_provenance } = model.declaration;
   return modelObject(model, {
     ...metadata(model, snapshot),
-    pricing: price,
-    pricing_provenance: pricing_provenance ? provenance(pricing_provenance) : null,
+    ...pricesOf(model),
     ...DETAILS[model.kind](model as never),
   });
+}
+
+/** Returns the price of a model, its unit, and where the price comes from. */
+export function pricesOf(model: CatalogueModel) {
+  const { price, pricing_provenance } = model.declaration;
+  return {
+    pricing_unit: pricingUnit(model),
+    pricing: price,
+    pricing_provenance: pricing_provenance ? provenance(pricing_provenance) : null,
+  };
 }
 
 /** The public part of a price's source. Its note is for operators only. */

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Sql } from 'postgres';
 import type { Actor } from '../../../db/audit/entry.ts';
+import { type ChannelRow, findChannelRow, readChannelRows } from '../../../db/channels/rows.ts';
 import {
   countRunningTasks,
   readSwitches,
@@ -12,7 +13,7 @@ import type { ChannelAccount } from '../../actors/channels/account.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { Audit } from '../../actors/money/audit.ts';
-import type { Fault } from '../../errors/fault.ts';
+import type { CurrentInstallation } from '../../config/current-installation.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProbeResult } from '../../inference/probing/probe.ts';
@@ -20,7 +21,10 @@ import { dialectOfAddress } from '../../protocols/dialects.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import { withEtag } from '../etag.ts';
 import { OPERATORS } from '../operators.ts';
+import { channelSettingsOf } from './channel-settings.ts';
+import { FAULT_HINTS } from './fault-hints.ts';
 
 /** The parts of this process that the operator routes use. */
 export interface OperatorParts {
@@ -37,6 +41,14 @@ export interface OperatorParts {
   readonly announceSwitch: (channel_id: string) => void;
   /** Resolves when this replica has applied all switches that were committed before the call. */
   readonly applySwitches: () => Promise<void>;
+  /** The channels of `weir.yaml` and of operators. */
+  readonly installation: Pick<CurrentInstallation, 'now'>;
+  /** Encrypts the keys of channels that operators make; 32 bytes. */
+  readonly channel_keys: Uint8Array;
+  /** Notifies all replicas that an operator made, changed or removed a channel. Must not throw. */
+  readonly announceChannels: () => void;
+  /** Resolves when this replica has applied all such changes that were committed before the call. */
+  readonly applyChannels: () => Promise<void>;
 }
 
 /** Dependencies of the operator routes. */
@@ -56,16 +68,6 @@ const TestSchema = Type.Object(
 const validateSwitch = validator(SwitchSchema);
 const validateTest = validator(TestSchema);
 
-/** What the operator can do, by whose fault a failure is (P19). */
-const FAULT_HINTS: Record<Fault, string> = {
-  caller: 'The provider refused the test request itself. Check the protocol and the model id.',
-  account: 'Check the api_key, the balance, the region and the rights of the account.',
-  throttle: 'Wait, raise the limits of the account, or add another channel.',
-  overload: 'Wait until the provider has capacity, or add another channel.',
-  broken: 'Check base_url, protocol and the model id, and the status page of the provider.',
-  unclear: 'Read the message. Weir does not know whose fault it is, so the channel stays in use.',
-};
-
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
  * `/drain`. `/disable` and `/drain` set a switch that turns the channel off, and `/enable` removes
@@ -82,8 +84,11 @@ export class OperatorChannels {
   };
 
   readonly get: Handler = async (context) => {
-    const { account } = await this.requireChannel(context);
-    return this.channelResponse(account);
+    const { account, parts } = await this.requireChannel(context);
+    const response = await this.channelResponse(account);
+    const row = await findChannelRow(parts.sql, account.config.id);
+    const isRow = parts.installation.now.sources.get(account.config.id) === 'row';
+    return row && isRow ? withEtag(response, channelSettingsOf(row)) : response;
   };
 
   /** Turns a channel off: it gets no new calls. Calls in flight end normally. */
@@ -99,14 +104,14 @@ export class OperatorChannels {
   readonly enable: Handler = async (context) => {
     const { account, parts, actor } = await this.requireChannel(context);
     if (!account.config.enabled) {
-      throw new WeirError(
-        'invalid_request',
-        'The configuration disables this channel with enabled: false.',
-        {
-          param: 'id',
-          hint: 'Set enabled: true in weir.yaml; Weir reloads the file at once.',
-        },
-      );
+      const isRow = parts.installation.now.sources.get(account.config.id) === 'row';
+      const message = 'The configuration disables this channel with enabled: false.';
+      throw new WeirError('invalid_request', message, {
+        param: 'id',
+        hint: isRow
+          ? 'PATCH the channel with enabled: true; if api_key_readable is false, with a new api_key.'
+          : 'Set enabled: true in weir.yaml; Weir reloads the file at once.',
+      });
     }
     await this.switch(parts, account.config.id, null, actor);
     for (const actor of account.actors) actor.onProbeSucceeded();
@@ -180,21 +185,29 @@ export class OperatorChannels {
   }
 
   private async views(accounts: readonly ChannelAccount<ChannelActor>[]): Promise<object[]> {
-    const { sql, replica_id } = this.deps.operator();
-    const [switches, running] = await Promise.all([readSwitches(sql), countRunningTasks(sql)]);
+    const { sql, replica_id, installation } = this.deps.operator();
+    const [switches, running, rows] = await Promise.all([
+      ...([readSwitches(sql), countRunningTasks(sql), readChannelRows(sql)] as const),
+    ]);
     const switchesById = new Map(switches.map((row) => [row.channel_id, row]));
+    const rowsById = new Map(rows.map((row) => [row.id, row]));
     return accounts.map((account) => {
       const { id } = account.config;
       const tasks = running.get(id) ?? 0;
-      return { ...channelView(account, switchesById.get(id), tasks), replica: replica_id() };
+      const source = installation.now.sources.get(id) ?? 'file';
+      return {
+        ...channelView(account, switchesById.get(id), tasks),
+        ...{ source, replica: replica_id() },
+        ...(source === 'row' ? rowView(account, rowsById.get(id)) : {}),
+      };
     });
   }
 }
 
 /** The error of a request for a channel that is not configured. */
-export function channelNotFound(): WeirError {
+export function channelNotFound(param = 'id'): WeirError {
   return new WeirError('not_found', 'There is no such channel.', {
-    param: 'id',
+    param,
     hint: 'Send GET /v1/operator/channels for the list of channels.',
   });
 }
@@ -211,11 +224,11 @@ function channelView(
   running_tasks: number,
 ): object {
   const { id, protocol, base_url, priority, weight, max_concurrency, enabled } = account.config;
-  const { dialect = dialectOfAddress(base_url) } = account.config;
+  const { timeout_ms, dialect = dialectOfAddress(base_url) } = account.config;
   const isDraining = switched?.state === 'draining' && running_tasks > 0;
   return {
     object: 'channel',
-    ...{ id, protocol, base_url, priority, weight, max_concurrency, enabled },
+    ...{ id, protocol, base_url, priority, weight, max_concurrency, timeout_ms, enabled },
     dialect: protocol === 'openai' ? dialect : null,
     state: isDraining ? 'draining' : account.state,
     switch: switched
@@ -228,6 +241,17 @@ function channelView(
     in_flight: account.inFlight,
     running_tasks,
     models: account.actors.map((actor) => modelView(actor)),
+  };
+}
+
+/** The members that only a channel that an operator made has. */
+function rowView({ config }: ChannelAccount<ChannelActor>, row: ChannelRow | undefined): object {
+  return {
+    // If the key cannot be decrypted, the channel is off, whatever the operator chose.
+    ...(row ? { enabled: row.enabled } : {}),
+    api_key_readable: config.api_key !== '',
+    api_key_changed_at: row?.api_key_changed_at.toISOString() ?? null,
+    created_at: row?.created_at.toISOString() ?? null,
   };
 }
 

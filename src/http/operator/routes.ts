@@ -3,6 +3,8 @@ import { notServedHere } from '../not-served.ts';
 import type { PathMethods } from '../route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { getBooks } from './books.ts';
+import { checkChannel } from './channel-accounts.ts';
+import { ChannelRowRoutes } from './channel-rows.ts';
 import { OperatorChannels, type OperatorParts } from './channels.ts';
 import { getCircuitHistory } from './circuit-history.ts';
 import { DepositRoutes } from './deposits.ts';
@@ -27,11 +29,13 @@ export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathM
   const operator = () => app.operator ?? notServedHere();
   const deps = { authentication, operator, generation };
   const channels = new OperatorChannels(deps);
+  const rows = new ChannelRowRoutes({ ...deps, answers_key: app.answers_key });
   const channel = '/v1/operator/channels/:id';
   return [
     ...organizationRoutes(app),
-    ['/v1/operator/channels', { GET: channels.list }],
-    [channel, { GET: channels.get }],
+    ['/v1/operator/channels', { GET: channels.list, POST: rows.create }],
+    ['/v1/operator/channels/check', { POST: checkChannel(deps) }],
+    [channel, { GET: channels.get, PATCH: rows.update, DELETE: rows.remove }],
     [`${channel}/test`, { POST: channels.test }],
     [`${channel}/enable`, { POST: channels.enable }],
     [`${channel}/disable`, { POST: channels.disable }],

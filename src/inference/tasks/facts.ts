@@ -17,7 +17,7 @@ const clamped = (count: number) => Math.min(MAX_INT4, Math.round(count));
  */
 export function factsOfTask(
   { id, record, created_ms, age_ms }: Pick<TaskWork, 'id' | 'record' | 'created_ms' | 'age_ms'>,
-  made: Pick<CallDetail, 'units' | 'paid_nano_usd'>,
+  made: Pick<CallDetail, 'units' | 'charge' | 'paid_nano_usd'>,
 ): CallFacts | undefined {
   if (!record) return undefined;
   const { vendor: _, protocol, program, authenticated_us, reserved_us, ...rest } = record;

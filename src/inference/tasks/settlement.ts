@@ -2,6 +2,7 @@ import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
 import {
   followsSource,
+  generationParts,
   type MeasuredVideo,
   priceGeneration,
   resolutionOf,
@@ -57,7 +58,7 @@ export class TaskSettlement {
     const { tokens } = usage;
     const measured = measuredIn(outputs, work.outputs as unknown as readonly StoredOutput[] | null);
     const isOpen = followsSource(work.input) && (usage.seconds ?? measured.seconds) === undefined;
-    const media = outputs.filter(({ kind }) => kind !== 'text' || work.scene === 'music');
+    const made = outputs.filter(({ kind }) => kind !== 'text' || work.scene === 'music').length;
     return {
       id,
       request_id: work.request_id,
@@ -77,11 +78,12 @@ export class TaskSettlement {
       // A model that was removed from the catalogue has no price. In this case the whole hold is
       // charged.
       charged_nano_usd: model
-        ? priceGeneration(model, work.input, usage, media.length, measured)
+        ? priceGeneration(model, work.input, usage, made, measured)
         : work.hold_nano_usd,
       overrun_nano_usd: 0,
       record: factsOfTask(work, {
         units: unitsOf(work, { outputs, usage }, measured),
+        ...(model ? { charge: generationParts(model, work.input, usage, made, measured) } : {}),
         ...(usage.paid_nano_usd === undefined ? {} : { paid_nano_usd: usage.paid_nano_usd }),
       }),
     };

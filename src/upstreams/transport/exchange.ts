@@ -230,12 +230,14 @@ export function postOf(
 /**
  * Sends a request, reads the whole response of any status, and returns the result of `parse`.
  * `parse` must check the status. It may return the promise of another request instead. Throws
- * RetryableUpstreamError, the signal's reason, or an error of `parse`.
+ * RetryableUpstreamError, e.g. if a good answer has more than `max_bytes`, the signal's reason, or an
+ * error of `parse`.
  */
 export async function requestWhole<Result>(
   call: ExchangeCall,
   request: ExchangeRequest,
   parse: (head: ResponseHead, text: string) => Result | Promise<Result>,
+  max_bytes = MAX_ANSWER_BYTES,
 ): Promise<Result> {
   const exchange = new Exchange(call);
   const counted = exchange.countAnswer();
@@ -243,7 +245,7 @@ export async function requestWhole<Result>(
   let text: string;
   try {
     response = await exchange.send(request);
-    text = await readText(response, response.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES, counted);
+    text = await readText(response, response.ok ? max_bytes : MAX_ERROR_BYTES, counted);
     exchange.markComplete();
   } catch (error) {
     counted?.drop();

@@ -30,7 +30,8 @@ type Kind =
   | 'window'
   | 'copy'
   | 'person'
-  | 'invitation';
+  | 'invitation'
+  | 'view';
 
 interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -108,6 +109,10 @@ const ROUTES: Route[] = [
   management('GET', '/api-keys/{id}/usage', 200, 'key'),
   management('GET', '/api-keys/{id}/billing', 200, 'key'),
   management('GET', '/requests/{id}', 200, 'request'),
+  management('GET', '/views'),
+  management('POST', '/views', 415),
+  management('PATCH', '/views/{id}', 200, 'view', { name: 'mine' }),
+  management('DELETE', '/views/{id}', null, 'view'),
   management('GET', '/debug-windows'),
   // Without a body, the window of this request is refused.
   management('POST', '/debug-windows', 415),
@@ -154,6 +159,7 @@ const MISSING: Record<Kind, string> = {
   copy: `req_${'0'.repeat(32)}`,
   person: `person_${'0'.repeat(32)}`,
   invitation: `link_${'0'.repeat(32)}`,
+  view: `view_${'0'.repeat(32)}`,
 };
 
 /** Sends the request of a route, for the object with this id. */

@@ -43,6 +43,11 @@ export const ACCOUNTS: readonly MutatedFile[] = [
     tests: ['test/access/actions.test.ts'],
     mutants: [
       {
+        name: 'a token calls models',
+        from: 'if (needs_person) return false;',
+        to: '',
+      },
+      {
         name: 'any scope is good for everything',
         from: "scope === 'admin' || scopes.includes(scope)",
         to: 'true',
@@ -51,6 +56,39 @@ export const ACCOUNTS: readonly MutatedFile[] = [
         name: 'an operator token that reads may write',
         from: "(action === 'operator.read' && scopes.includes('read'))",
         to: "scopes.includes('read')",
+      },
+    ],
+  },
+  {
+    path: 'src/http/auth/authentication.ts',
+    tests: ['test/http/auth/session-calls.test.ts'],
+    mutants: [
+      {
+        name: 'a viewer calls models',
+        from: "requirePermission(manager.rights, 'keys.use');",
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/http/auth/credentials.ts',
+    tests: ['test/http/auth/session-calls.test.ts'],
+    mutants: [
+      {
+        name: 'the cookie comes before a wrong key',
+        from: ' || KEY_HEADERS.some((name) => headers.has(name))',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/keys/key-cache.ts',
+    tests: ['test/http/auth/session-calls.test.ts'],
+    mutants: [
+      {
+        name: 'a person uses the key of another organization',
+        from: 'if (record?.organization_id !== organization_id) return undefined;',
+        to: '',
       },
     ],
   },

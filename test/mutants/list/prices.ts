@@ -79,13 +79,45 @@ export const PRICES: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/catalogue/charge-parts.ts',
+    tests: ['test/catalogue/charge-parts.test.ts'],
+    mutants: [
+      {
+        name: 'the arithmetic forgets web searches',
+        from: 'quantity: web_searches,',
+        to: 'quantity: 0,',
+      },
+      {
+        name: 'the arithmetic counts audio twice',
+        from: 'input_tokens - audio, price.input',
+        to: 'input_tokens, price.input',
+      },
+    ],
+  },
+  {
+    path: 'src/http/management/usage/charge.ts',
+    tests: ['test/http/management/charges.test.ts'],
+    mutants: [
+      {
+        name: 'a price that does not give the charge is shown',
+        from: 'parts && isRoundedUp(sumOf(parts), listOf(row))',
+        to: 'parts',
+      },
+      {
+        name: 'the sum has no rounding',
+        from: 'list - sumOf(parts)',
+        to: '0n',
+      },
+    ],
+  },
+  {
     path: 'src/catalogue/generation-price.ts',
     tests: ['test/catalogue/generation-price.test.ts', 'test/catalogue/priced-parameters.test.ts'],
     mutants: [
       {
         name: 'a charge is rounded down',
-        from: 'requireSafeInteger(Math.ceil(used * unitPrice(price, parameters)))',
-        to: 'requireSafeInteger(Math.floor(used * unitPrice(price, parameters)))',
+        from: 'requireSafeInteger(Math.ceil(used * unit_price.nano_usd))',
+        to: 'requireSafeInteger(Math.floor(used * unit_price.nano_usd))',
       },
       {
         name: 'a generation without results is charged',
@@ -104,13 +136,13 @@ export const PRICES: readonly MutatedFile[] = [
       },
       {
         name: 'the first megapixel is charged twice',
-        from: '(megapixelsOf(input.size) - 1)',
+        from: 'megapixelsOf(input.size) - 1',
         to: 'megapixelsOf(input.size)',
       },
       {
         name: 'price tiers are ignored',
-        from: 'return unit + further;',
-        to: 'return price.nano_usd + further;',
+        from: 'nano_usd: highest.nano_usd + megapixels',
+        to: 'nano_usd: price.nano_usd + megapixels',
       },
       {
         name: 'one matching parameter selects a tier',

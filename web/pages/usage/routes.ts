@@ -1,2 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { inside } from '../../shell/roots.tsx';
+import { usageSearchOf } from './search.ts';
+
 /** The pages below `/usage`. */
-export const usageRoutes = [] as const;
+export const usageRoutes = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/usage/requests',
+    validateSearch: usageSearchOf,
+    component: lazyRouteComponent(() => import('./requests/page.tsx'), 'RequestsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/usage/requests/$id',
+    component: lazyRouteComponent(() => import('./request/page.tsx'), 'RequestPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/usage/calls',
+    component: lazyRouteComponent(() => import('./calls/page.tsx'), 'CallsPage'),
+  }),
+] as const;

@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /** Returns a call as its organization sees it: nothing names a channel (P5). Amounts are in USD. */
-export function callView(row: CallRow): object {
+export function callView(row: CallRow) {
   const { detail, billing_id, task_id } = row;
   return {
     object: 'call',

@@ -8,6 +8,7 @@ import { WeirError } from '../../../errors/weir-error.ts';
 import { type Handler, json } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
 import { callView, timelineOf } from './call-view.ts';
+import { chargeOf } from './charge.ts';
 import type { UsageDeps } from './lines.ts';
 import { asOf, FILTERS, filtersOf, limitOf, queryOf, querySchema } from './query.ts';
 
@@ -80,19 +81,21 @@ export function listRequests(deps: UsageDeps): Handler {
   };
 }
 
-/** `GET /v1/management/requests/{id}`: one call with its timeline and its money. */
+/** `GET /v1/management/requests/{id}`: one call with its timeline and the arithmetic of its charge. */
 export function getRequest(deps: UsageDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const id = uuidOf(context.params['id'] ?? '');
-    const call = id === undefined ? undefined : await findCall(deps.usage(), organization_id, id);
+    const sql = deps.usage();
+    const call = id === undefined ? undefined : await findCall(sql, organization_id, id);
     if (!call) {
       throw new WeirError('not_found', 'There is no such request.', {
         param: 'id',
         hint: 'Send a request id (req_…) or a billing transaction id (txn_…).',
       });
     }
-    return json({ ...callView(call), timeline: timelineOf(call) });
+    const charge = await chargeOf(sql, call);
+    return json({ ...callView(call), charge, timeline: timelineOf(call) });
   };
 }
 

@@ -11,6 +11,7 @@ import { admitManager } from '../keys.ts';
 import { readDateRange } from '../list-dates.ts';
 import { BUCKETS, bucketStarts, dayIn, daysBefore, isTimeZone, startOfBefore } from './buckets.ts';
 import { OUTCOMES } from './calls.ts';
+import type { UsageQuerySchema } from './explore-answer.ts';
 import type { UsageDeps } from './lines.ts';
 import { METRICS, type Metric, type MetricName } from './metrics.ts';
 import { asOf, FILTERS, filtersOf, invalid, oneOf, queryOf, querySchema, text } from './query.ts';
@@ -57,39 +58,6 @@ const QuerySchema = querySchema({
 });
 type Query = Static<typeof QuerySchema>;
 const validate = validator(QuerySchema);
-
-const Value = Type.Union([Type.Number(), Type.Null()]);
-const PointsSchema = Type.Object({ value: Value, values: Type.Array(Value) });
-const SERIES = {
-  ...{ value: Value, values: Type.Array(Value), requests: Type.Integer() },
-  previous: Type.Union([PointsSchema, Type.Null()]),
-};
-const Name = Type.Union([Type.String(), Type.Null()]);
-const SpanSchema = {
-  ...{ from: Type.String(), until: Type.String(), buckets: Type.Array(Type.String()) },
-};
-
-/** The answer of `GET /v1/management/usage/query`. */
-export const UsageQuerySchema = Type.Object(
-  {
-    object: Type.Literal('usage_query'),
-    metric: Type.String(),
-    unit: Type.String(),
-    group: Name,
-    subgroup: Name,
-    bucket: Type.String(),
-    time_zone: Type.String(),
-    ...SpanSchema,
-    previous: Type.Union([Type.Object(SpanSchema), Type.Null()]),
-    total: Type.Object(SERIES),
-    series: Type.Array(Type.Object({ group: Name, subgroup: Name, ...SERIES })),
-    other: Type.Union([Type.Object({ count: Type.Integer(), ...SERIES }), Type.Null()]),
-    /** From when on all usage is in the answer, if retention removed a part of the range. */
-    lines_since: Type.Optional(Type.String()),
-    as_of: Type.String(),
-  },
-  { additionalProperties: false },
-);
 
 /**
  * `GET /v1/management/usage/query`: one metric of the organization's usage, in the series with the

@@ -1,0 +1,87 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { CallDetail } from '../../../api/types.ts';
+import { Copy } from '../../../parts/copy.tsx';
+import { Facts } from '../../../parts/facts.tsx';
+import { duration, Time } from '../../../parts/time.tsx';
+import { KeyName } from '../key-name.tsx';
+
+interface CallFactsProps {
+  readonly call: CallDetail;
+  readonly names: ReadonlyMap<string, string> | undefined;
+}
+
+/** Who called what, and what belongs to the call. */
+export function CallFacts({ call, names }: CallFactsProps) {
+  const tags = Object.entries(call.metadata);
+  return (
+    <Facts
+      facts={[
+        ['Arrived', <Time key="at" at={call.date} />],
+        [
+          'API key',
+          <To key="key" path={`/keys/${call.api_key_id}`}>
+            <KeyName id={call.api_key_id} names={names} />
+          </To>,
+        ],
+        [
+          'Model',
+          call.logical_model && (
+            <To path={`/models/${encodeURIComponent(call.logical_model)}`}>{call.logical_model}</To>
+          ),
+        ],
+        ['Vendor', call.model_vendor],
+        ['Scene', call.scene],
+        ['Protocol', call.protocol && `${call.protocol}${call.stream ? ', as a stream' : ''}`],
+        ['Program', call.program && <bdi>{call.program}</bdi>],
+        ['Access channel', call.access_channel === 'byok' ? 'your own provider key' : 'platform'],
+        ['Attempts', call.attempts],
+        [
+          'First token after',
+          call.time_to_first_token_ms === null ? null : duration(call.time_to_first_token_ms),
+        ],
+        [
+          'Task',
+          call.task_id && (
+            <To path={`/tasks/${call.task_id}`}>
+              <code className="text-[0.85em]">{call.task_id}</code>
+            </To>
+          ),
+        ],
+        [
+          'Batch',
+          call.message_batch_id && (
+            <To path={`/batches/${call.message_batch_id}`}>
+              <code className="text-[0.85em]">{call.message_batch_id}</code>
+            </To>
+          ),
+        ],
+        ['End user', call.user && <bdi>{call.user}</bdi>],
+        [
+          'Metadata',
+          tags.length > 0 && (
+            <ul>
+              {tags.map(([name, value]) => (
+                <li key={name}>
+                  <span className="text-soft">
+                    <bdi>{name}</bdi>:
+                  </span>{' '}
+                  <bdi>{String(value)}</bdi>
+                </li>
+              ))}
+            </ul>
+          ),
+        ],
+        ['Request id', <Copy key="id" text={call.request_id} what="request id" />],
+      ]}
+    />
+  );
+}
+
+function To({ path, children }: { path: string; children: ReactNode }) {
+  return (
+    <Link to={path} className="text-accent underline decoration-line underline-offset-2">
+      {children}
+    </Link>
+  );
+}

@@ -53,6 +53,7 @@ export const ACTIONS = {
     roles: WORKERS,
     scopes: [],
   },
+  'results.read': { says: 'read the results of batches', roles: WORKERS, scopes: [] },
   'settings.read': { says: 'see the settings', roles: ALL, scopes: ['read'] },
   'settings.write': { says: 'change the settings', roles: ADMINS, scopes: [] },
   'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },

@@ -7,6 +7,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { Batches } from '../../inference/batches/batches.ts';
 import { usd } from '../../json/usd.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import { resultsBody } from '../messages/batches/view.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
 import {
   choiceParameter,
@@ -20,7 +21,7 @@ import {
 
 /** Dependencies of the management routes of message batches. */
 export interface BatchListDeps extends ManagementDeps {
-  readonly batches: () => Pick<Batches, 'cancel'>;
+  readonly batches: () => Pick<Batches, 'cancel' | 'results'>;
   /** The database of the lists. */
   readonly lists: () => Sql;
 }
@@ -76,7 +77,7 @@ const validateQuery = validator(BatchQuerySchema);
 const BATCH_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
- * `GET /v1/management/batches` and `POST …/{id}/cancel`. Each query has the organization in its
+ * `GET /v1/management/batches`, `…/{id}`, `…/{id}/results` and `POST …/{id}/cancel`. Each query has the organization in its
  * condition, so a stranger's batch answers exactly like a missing one (P6).
  */
 export class ManagedBatches {
@@ -94,6 +95,34 @@ export class ManagedBatches {
   readonly get: Handler = async (context) => {
     const { organization_id } = await admitManager(this.deps, context);
     return json(recordOf(await this.require(context, organization_id)));
+  };
+
+  /**
+   * The results as `GET /v1/messages/batches/{id}/results` has them. They are answers of models, so
+   * fewer callers may read them than the list.
+   */
+  readonly results: Handler = async (context) => {
+    const { organization_id } = await admitManager(this.deps, context);
+    const { id, status, archived_at } = await this.require(context, organization_id);
+    if (status !== 'ended') {
+      throw new WeirError('invalid_request', 'The batch has no results yet.', {
+        param: 'id',
+        hint: 'Wait for the status ended.',
+      });
+    }
+    if (archived_at) {
+      throw new WeirError('not_found', 'The results of this batch are archived.', { param: 'id' });
+    }
+    // A slow client may take longer than Bun's idle timeout.
+    context.server?.timeout(context.request, 0);
+    return new Response(resultsBody(this.deps.batches().results(id)), {
+      headers: {
+        'content-type': 'application/x-jsonl',
+        'content-disposition': `attachment; filename="${id}.jsonl"`,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      },
+    });
   };
 
   /** Items that have not started do not run. Those that run end normally, and are charged. */

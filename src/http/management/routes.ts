@@ -12,6 +12,7 @@ import { getBalance } from './balance.ts';
 import { ManagedBatches } from './batches.ts';
 import { type DebugRouteDeps, DebugWindowRoutes } from './debug-windows.ts';
 import { WebhookDeliveries } from './deliveries.ts';
+import { findObject } from './find.ts';
 import {
   admitManager,
   createApiKey,
@@ -61,6 +62,7 @@ export function managementRoutes(
     ],
     ['/v1/management/api-keys/:keyId/rotate', { POST: rotateApiKey(app) }],
     ...usageRoutes(app),
+    ['/v1/management/find', { GET: findObject(app) }],
     ['/v1/management/webhook-secret', { GET: getWebhookSecret(app) }],
     ['/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(app) }],
   ];
@@ -78,6 +80,7 @@ function listRoutes(app: ManagementRouteDeps): PathMethods[] {
     ['/v1/management/tasks/:id/cancel', { POST: tasks.cancel }],
     ['/v1/management/batches', { GET: batches.list }],
     ['/v1/management/batches/:id', { GET: batches.get }],
+    ['/v1/management/batches/:id/results', { GET: batches.results }],
     ['/v1/management/batches/:id/cancel', { POST: batches.cancel }],
     ['/v1/management/webhook-deliveries', { GET: deliveries.list }],
     ['/v1/management/webhook-deliveries/:id/redeliver', { POST: deliveries.redeliver }],

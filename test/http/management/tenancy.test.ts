@@ -69,6 +69,9 @@ const ROUTES: Route[] = [
   management('GET', '/batches'),
   management('GET', '/batches/{id}', 200, 'batch'),
   management('POST', '/batches/{id}/cancel', 400, 'batch'),
+  management('GET', '/batches/{id}/results', 200, 'batch'),
+  // Tests of their own have every kind of id.
+  management('GET', '/find?id=x', 404),
   management('GET', '/webhook-deliveries'),
   management('POST', '/webhook-deliveries/{id}/redeliver', 200, 'delivery'),
   management('GET', '/tokens'),

@@ -41,6 +41,8 @@ export interface ManagedKey extends KeySettings {
   readonly key_prefix: string;
   readonly status: KeyStatus;
   readonly used_nano_usd: number;
+  /** What running calls and tasks may still charge. */
+  readonly held_nano_usd: number;
   readonly last_used_at: Date | null;
   readonly created_at: Date;
   /** When the secret before the last rotation ends or ended; null if the key was never rotated. */
@@ -49,16 +51,20 @@ export interface ManagedKey extends KeySettings {
   readonly deleted_at: Date | null;
 }
 
+/** What open grants of a key have charged, but not posted, nano-USD. */
+const unposted = (sql: Sql | TransactionSql) => sql`coalesce((
+    select sum(settled_nano_usd - posted_nano_usd) from quota_grant
+    where quota_grant.key_id = api_key.id and quota_grant.status = 'open'), 0)`;
+
 /**
  * The columns of `ManagedKey`. The used money includes charges of open grants that are not posted yet
- * (P1). The last use is the time of the last usage line, also if that is removed.
+ * (P1), and the held money does not. The last use is the time of the last usage line, also if that is removed.
  */
 const columns = (sql: Sql | TransactionSql) => sql`
   id, name, key_prefix, status, limit_nano_usd, models, tags, external_id, requests_per_minute, timeout_ms,
   image_response_format, expires_at, created_at, previous_until, deleted_at,
-  (used_nano_usd + coalesce((
-    select sum(settled_nano_usd - posted_nano_usd) from quota_grant
-    where quota_grant.key_id = api_key.id and quota_grant.status = 'open'), 0))::int8 as used_nano_usd,
+  (used_nano_usd + ${unposted(sql)})::int8 as used_nano_usd,
+  (held_nano_usd - ${unposted(sql)})::int8 as held_nano_usd,
   greatest(
     (select max(usage_line.at) from usage_line where usage_line.key_id = api_key.id),
     (select max(closed_charge.last_at) from closed_charge where closed_charge.key_id = api_key.id)

@@ -16,6 +16,7 @@ export interface KeyState {
   readonly status: string;
   readonly limit_nano_usd: number | null;
   readonly used_nano_usd: number;
+  readonly held_nano_usd: number;
 }
 
 /** What an organization has now. */
@@ -40,7 +41,8 @@ export async function readMoneyState(sql: Sql, organization_id: string): Promise
       where status = 'open' and organization_id = ${organization_id} group by key_id
     ), key as (
       select api_key.id as key_id, status, limit_nano_usd,
-        used_nano_usd + coalesce(unposted.nano_usd, 0) as used_nano_usd
+        used_nano_usd + coalesce(unposted.nano_usd, 0) as used_nano_usd,
+        held_nano_usd - coalesce(unposted.nano_usd, 0) as held_nano_usd
       from api_key left join unposted on unposted.key_id = api_key.id
       where organization_id = ${organization_id} and (deleted_at is null
         or deleted_at > weir_now() - ${SHOW_DELETED_MINUTES} * interval '1 minute')

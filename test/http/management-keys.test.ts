@@ -23,6 +23,7 @@ describe('POST /v1/management/api-keys', () => {
       status: 'active',
       limit_amount: null,
       used_amount: 0,
+      held_amount: 0,
       models: [],
       tags: [],
       external_id: null,
@@ -197,7 +198,7 @@ describe('GET /v1/management/api-keys', () => {
     expect((await keys.find(id))?.status).toBe('revoked');
   });
 
-  test('P1: used_amount includes settled charges on open grants that are not posted yet', async () => {
+  test('P1: settled charges on open grants that are not posted yet are used, and no longer held', async () => {
     const { id } = await keys.add({ limitAmount: 1 });
     const { sql } = app.database;
     const replica = newId('replica');
@@ -212,7 +213,7 @@ describe('GET /v1/management/api-keys', () => {
       settled_nano_usd: 37,
       posted_nano_usd: 30,
     })}`;
-    expect((await keys.find(id))?.used_amount).toBe(37e-9);
+    expect(await keys.find(id)).toMatchObject({ used_amount: 37e-9, held_amount: 93e-9 });
   });
 
   test('200: last_used_at is the time of the last charge', async () => {

@@ -13,6 +13,7 @@ export interface KeyRecord {
   status: string;
   limit_amount: number | null;
   used_amount: number;
+  held_amount: number;
   models: string[];
   tags: string[];
   external_id: string | null;

@@ -37,6 +37,7 @@ export function keyRecord(key: ManagedKey) {
     key_prefix: key.key_prefix,
     ...keySettings(key),
     used_amount: usd(key.used_nano_usd),
+    held_amount: usd(key.held_nano_usd),
     last_used_at: key.last_used_at?.toISOString() ?? null,
     created_at: key.created_at.toISOString(),
     ...rareMembers(key),

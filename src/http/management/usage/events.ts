@@ -1,5 +1,4 @@
 import { parseAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
-import type { KeyState } from '../../../../db/usage/state.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import type { FedChange, FeedStream } from '../../../inference/records/usage-feed.ts';
 import { usd } from '../../../json/usd.ts';
@@ -10,9 +9,10 @@ import {
   STALLED_AFTER_S,
   STREAM_HEARTBEAT_MS,
 } from '../../event-stream.ts';
-import { balanceView } from '../balance.ts';
+import { balanceView } from '../balance-view.ts';
 import { admitManager } from '../keys.ts';
 import { callView } from './call-view.ts';
+import { keyState } from './key-state.ts';
 import type { UsageDeps } from './lines.ts';
 
 /** A client that was away for longer reads the lists again. */
@@ -110,13 +110,4 @@ function textOf({ as_of, counts, latest, tasks, money }: FedChange): string {
   }
   const last = events.pop() ?? '';
   return `${events.join('')}id: ${writeAsOf(as_of)}\n${last}`;
-}
-
-/** The money of a key. `cap` says whether its limit is used up. */
-function keyState({ key_id, status, limit_nano_usd: limit, used_nano_usd: used }: KeyState) {
-  return {
-    ...{ api_key_id: key_id, status, used_amount: usd(used) },
-    limit_amount: limit === null ? null : usd(limit),
-    cap: limit === null ? 'none' : used >= limit ? 'reached' : 'free',
-  };
 }

@@ -1,8 +1,7 @@
 import { readBalance } from '../../../db/organizations.ts';
-import type { BalanceState } from '../../../db/usage/state.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { usd } from '../../json/usd.ts';
 import { type Handler, json } from '../endpoint.ts';
+import { balanceView } from './balance-view.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
 
 /**
@@ -16,13 +15,5 @@ export function getBalance(deps: ManagementDeps): Handler {
     const balance = await readBalance(deps.orm, organization_id);
     if (!balance) throw new WeirError('not_found', 'There is no such organization.');
     return json(balanceView({ ...balance, used: balance.settled }));
-  };
-}
-
-/** Returns a balance as clients see it. */
-export function balanceView({ deposited, available, held, used, credit }: BalanceState): object {
-  return {
-    ...{ object: 'balance', currency: 'USD', total_deposited: usd(deposited) },
-    ...{ available: usd(available), held: usd(held), used: usd(used), credit: usd(credit) },
   };
 }

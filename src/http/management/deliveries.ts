@@ -1,16 +1,11 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { noteChange } from '../../../db/audit/log.ts';
-import {
-  type DeliveryAttempt,
-  type DeliveryListRow,
-  findListedDelivery,
-  listDeliveries,
-  readAttempts,
-} from '../../../db/webhooks/list.ts';
+import { findListedDelivery, listDeliveries, readAttempts } from '../../../db/webhooks/list.ts';
 import { MAX_REDELIVERIES } from '../../actors/webhooks/redelivery.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Handler, json } from '../endpoint.ts';
+import { DELIVERY_STATES, DeliveryRecordSchema, deliveryRecord } from './delivery-record.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
 import {
   choiceParameter,
@@ -25,44 +20,14 @@ import { requireWebhooks, type WebhookRouteDeps } from './webhooks.ts';
 
 type Deps = ManagementDeps & WebhookRouteDeps;
 
-const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };
-/** An RFC 3339 datetime in UTC. */
-const Time = Type.String();
-const STATES = ['pending', 'delivered', 'failed'] as const;
-
-/** A webhook in the management routes. */
-const DeliveryRecordSchema = Type.Object(
-  {
-    object: Type.Literal('webhook_delivery'),
-    /** The header `webhook-id` of each attempt. */
-    id: Type.String(),
-    task_id: Type.String(),
-    url: Type.String(),
-    status: Type.Union(STATES.map((state) => Type.Literal(state))),
-    /** The number of all attempts. */
-    attempts: Type.Integer(),
-    last_status: Nullable(Type.Integer()),
-    /** How often the organization requested to send the webhook again. */
-    redeliveries: Type.Integer(),
-    created_at: Time,
-    ended_at: Nullable(Time),
-    next_attempt_at: Nullable(Time),
-    /** The latest attempts, the oldest first. `status` 0 means that no response came. */
-    attempt_log: Type.Array(
-      Type.Object({ at: Time, status: Type.Integer(), reason: Nullable(Type.String()) }, closed),
-    ),
-  },
-  closed,
-);
-type DeliveryRecord = Static<typeof DeliveryRecordSchema>;
 
 /** The answer of `GET /v1/management/webhook-deliveries`. */
 export const DeliveryListSchema = listSchema(DeliveryRecordSchema);
 
 /** `GET /v1/management/webhook-deliveries`. */
 const DeliveryQuerySchema = Type.Object(
-  { state: choiceParameter(STATES), task_id: nameParameter(), ...PAGE_PARAMETERS },
+  { state: choiceParameter(DELIVERY_STATES), task_id: nameParameter(), ...PAGE_PARAMETERS },
   closed,
 );
 const validateQuery = validator(DeliveryQuerySchema);
@@ -86,7 +51,7 @@ export class WebhookDeliveries {
     const answer: Static<typeof DeliveryListSchema> = listAnswer(
       page,
       ({ task_id }) => task_id,
-      (row) => recordOf(row, attempts.get(row.task_id)),
+      (row) => deliveryRecord(row, attempts.get(row.task_id)),
     );
     return json(answer);
   };
@@ -120,27 +85,6 @@ export class WebhookDeliveries {
       throw new WeirError('not_found', 'There is no such webhook delivery.', { param: 'id' });
     }
     const attempts = await readAttempts(sql, [row]);
-    return json(recordOf(row, attempts.get(task_id)));
-  };
-}
-
-function recordOf(row: DeliveryListRow, attempts: readonly DeliveryAttempt[] = []): DeliveryRecord {
-  return {
-    object: 'webhook_delivery',
-    id: `msg_${row.task_id}`,
-    task_id: row.task_id,
-    url: row.url,
-    status: row.status,
-    attempts: row.attempts,
-    last_status: row.last_status,
-    redeliveries: row.redeliveries,
-    created_at: row.created_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    attempt_log: attempts.map(({ at, status, reason }) => ({
-      at: at.toISOString(),
-      status,
-      reason,
-    })),
+    return json(deliveryRecord(row, attempts.get(task_id)));
   };
 }

@@ -10,7 +10,7 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 import { changeOnce } from './change-once.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
 import {
-  describeSettings,
+  organizationView,
   SETTING_NAMES,
   type Settings,
   UpdateSettingsSchema,
@@ -67,7 +67,5 @@ export function updateOrganization(
 
 function answerOf(found: Awaited<ReturnType<typeof findSettings<Settings>>>): Response {
   if (!found) throw new WeirError('not_found', 'There is no such organization.');
-  const { id, name, status, status_reason, settings } = found;
-  const record = { object: 'organization', id, name, status, status_reason, ...settings };
-  return withEtag(json({ ...record, settings: describeSettings(settings) }), settings);
+  return withEtag(json(organizationView(found)), found.settings);
 }

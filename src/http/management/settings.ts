@@ -4,6 +4,7 @@
  * same name and default.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import type { OwnOrganization } from '../../../db/accounts/settings.ts';
 import type { organization } from '../../../db/schema.ts';
 
 interface Setting {
@@ -44,12 +45,32 @@ export const UpdateSettingsSchema = Type.Partial(
 );
 
 /** Returns each setting with its value, its default and its bounds (a JSON Schema). */
-export function describeSettings(values: Settings): object {
-  return Object.fromEntries(
+function describeSettings(values: Settings): Record<SettingName, DescribedSetting> {
+  const described: Record<string, DescribedSetting> = Object.fromEntries(
     SETTING_NAMES.map((name) => {
       const { says: description, schema, default: standard } = SETTINGS[name];
       const { errorMessage: _message, ...bounds } = schema;
       return [name, { value: values[name], default: standard, schema: { description, ...bounds } }];
     }),
   );
+  return described as Record<SettingName, DescribedSetting>;
+}
+
+/** A setting with its value, its default and its bounds. */
+interface DescribedSetting {
+  readonly value: unknown;
+  readonly default: unknown;
+  readonly schema: { readonly description: string } & TSchema;
+}
+
+/** Returns an organization as its people see it: with each setting, its default and its bounds. */
+export function organizationView({
+  id,
+  name,
+  status,
+  status_reason,
+  settings,
+}: OwnOrganization<Settings>) {
+  const record = { object: 'organization' as const, id, name, status, status_reason, ...settings };
+  return { ...record, settings: describeSettings(settings) };
 }

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import type { Actor } from '../../../db/audit/entry.ts';
-import type { TokenRow } from '../../../db/tokens.ts';
 import type { TokenScope } from '../../access/actions.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { RequestContext } from '../endpoint.ts';
@@ -63,19 +62,4 @@ export function expiryOf(value: string | null): Date | null {
     param: 'expiresAt',
     hint: 'POST …/revoke ends a token now.',
   });
-}
-
-/** Returns what the owner of a token chose, i.e. what `PATCH` changes. */
-export function settingsOf({ name, scopes, expires_at }: TokenRow) {
-  return { name, scopes, expires_at: expires_at?.toISOString() ?? null };
-}
-
-/** Returns what the audit log says of a token. */
-export function auditedToken(row: TokenRow) {
-  return {
-    token_prefix: row.token_prefix,
-    ...settingsOf(row),
-    replaces: row.replaces,
-    revoked_at: row.revoked_at?.toISOString() ?? null,
-  };
 }

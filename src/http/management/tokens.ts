@@ -33,14 +33,13 @@ import {
 } from './list-query.ts';
 import { RotateSchema, trimmedName } from './schema.ts';
 import {
-  auditedToken,
   createSchema,
   expiryOf,
-  settingsOf,
   type TokenKind,
   type TokenManager,
   updateSchema,
 } from './token-record.ts';
+import { auditedToken, settingsOf, tokenRecord } from './token-view.ts';
 
 const closed = { additionalProperties: false };
 const status = choiceParameter(['active', 'expired', 'revoked']);
@@ -275,14 +274,8 @@ export class TokenRoutes {
     return withEtag(json({ ...this.record(row), ...more }), settingsOf(row));
   }
 
-  private record(row: TokenRow): object {
-    return {
-      ...{ object: this.kind.object, id: row.id, status: row.status },
-      ...auditedToken(row),
-      created_by: row.created_by,
-      created_at: row.created_at.toISOString(),
-      last_used_at: row.last_used_at?.toISOString() ?? null,
-    };
+  private record(row: TokenRow) {
+    return tokenRecord(this.kind.object, row);
   }
 }
 

@@ -21,7 +21,7 @@ import { requireMatch, withEtag } from '../etag.ts';
 import { changeOnce } from '../management/change-once.ts';
 import { listAnswer, pageRequestOf, readQuery } from '../management/list-query.ts';
 import { trimmedName } from '../management/schema.ts';
-import { auditedToken } from '../management/token-record.ts';
+import { auditedToken } from '../management/token-view.ts';
 import {
   changeOrganization,
   type OrganizationChange,

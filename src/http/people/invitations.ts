@@ -27,7 +27,8 @@ import { OPERATORS } from '../operators.ts';
 import { type MadeLink, mailLink, makeLink, shownUrl } from '../sign-in/new-link.ts';
 import type { PeopleParts } from '../sign-in/parts.ts';
 import { EMAIL, emailOf } from '../sign-in/schema.ts';
-import { invitationRecord, noSuch, ROLE, requestedId } from './record.ts';
+import { noSuch, ROLE, requestedId } from './record.ts';
+import { invitationRecord } from './view.ts';
 
 const closed = { additionalProperties: false };
 /** Invitations of an organization that wait for an answer, so that nobody sends mails without end. */

@@ -20,7 +20,8 @@ import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { requireMatch, withEtag } from '../etag.ts';
 import { listAnswer, PAGE_PARAMETERS, pageRequestOf, readQuery } from '../management/list-query.ts';
-import { memberRecord, noSuch, ROLE, requestedId } from './record.ts';
+import { noSuch, ROLE, requestedId } from './record.ts';
+import { memberRecord } from './view.ts';
 
 const closed = { additionalProperties: false };
 const validateList = validator(Type.Object(PAGE_PARAMETERS, closed));

@@ -1,18 +1,16 @@
-import { readAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
+import { readAsOf } from '../../../../db/usage/as-of.ts';
 import { breakDown } from '../../../../db/usage/breakdown.ts';
 import {
   chargesByKey,
-  type DepositRow,
   heldOfMonth,
   listDeposits,
   type Month,
 } from '../../../../db/usage/statement.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
-import { usd } from '../../../json/usd.ts';
 import { type Handler, json } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
-import { groupsOf, sumsOf } from './billing.ts';
 import type { UsageDeps } from './lines.ts';
+import { statementView } from './statement-view.ts';
 
 /**
  * `GET /v1/management/statements/{month}`: the deposits and charges of a calendar month (UTC), e.g.
@@ -33,32 +31,9 @@ export function getStatement(deps: UsageDeps): Handler {
       chargesByKey(sql, organization_id, month, as_of),
       heldOfMonth(sql, organization_id, month),
     ]);
-    return json({
-      object: 'statement',
-      month: name,
-      currency: 'USD',
-      deposits: deposits.map(({ id, kind, amount_nano_usd, reference, note, created_at }) => ({
-        ...{ id, kind, amount: usd(amount_nano_usd), reference, note },
-        created_at: created_at.toISOString(),
-      })),
-      deposited: usd(sumOf(deposits, (kind) => kind === 'payment')),
-      credit: usd(sumOf(deposits, (kind) => kind !== 'payment')),
-      charged: sumsOf(total),
-      held: usd(held),
-      by_api_key: keys.map(({ key_id, name: key_name, requests, charged_nano_usd }) => ({
-        ...{ api_key_id: key_id, name: key_name, requests, amount: usd(charged_nano_usd) },
-      })),
-      ...groupsOf(groups),
-      is_final: held === 0 && as_of.at >= month.until,
-      as_of: writeAsOf(as_of),
-    });
+    return json(statementView({ name, month, deposits, total, groups, keys, held, as_of }));
   };
 }
-
-const sumOf = (deposits: readonly DepositRow[], isMeant: (kind: DepositRow['kind']) => boolean) =>
-  deposits
-    .filter(({ kind }) => isMeant(kind))
-    .reduce((sum, { amount_nano_usd }) => sum + amount_nano_usd, 0);
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 

@@ -1,5 +1,6 @@
 /** A Weir with its dashboard, and people who are signed in there with a real browser. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Role } from '../../src/access/actions.ts';
 import { mistakesOf, startChromium } from './chromium.ts';
 import { type RunningWeir, startWeir, type WeirOptions } from './weir.ts';
 
@@ -13,6 +14,8 @@ export interface DashboardWorld {
   readonly browser: Browser;
   /** Opens a page of the person who owns the first organization. The test fails if it has mistakes. */
   open(path: string, options?: OpenOptions): Promise<OpenPage>;
+  /** Makes a person with a role in the first organization, and returns a context with their session. */
+  personAs(role: Role, name?: string): Promise<BrowserContext>;
   stop(): Promise<void>;
 }
 
@@ -44,11 +47,7 @@ export async function startDashboard(options: WeirOptions = {}): Promise<Dashboa
     body: JSON.stringify({ email: EMAIL, name: 'Ada Lovelace', password: PASSWORD }),
   });
   if (!answer.ok) throw new Error(`the first operator was refused: ${await answer.text()}`);
-  const cookies = answer.headers.getSetCookie().map((cookie) => {
-    const pair = cookie.split(';')[0] ?? '';
-    const at = pair.indexOf('=');
-    return { name: pair.slice(0, at), value: pair.slice(at + 1), url: weir.base_url };
-  });
+  const cookies = cookiesOf(answer, weir.base_url);
   await built(weir.base_url);
   const browser = await startChromium();
   return {
@@ -63,11 +62,48 @@ export async function startDashboard(options: WeirOptions = {}): Promise<Dashboa
       await page.goto(weir.base_url + path);
       return { page, mistakes };
     },
+    async personAs(role, name = `A ${role}`) {
+      const context = await browser.newContext();
+      await context.addCookies(await invite(weir, role, name));
+      return context;
+    },
     async stop() {
       await browser.close();
       await weir.stop();
     },
   };
+}
+
+type Cookies = Parameters<BrowserContext['addCookies']>[0];
+
+/** The cookies that an answer sets. */
+function cookiesOf(answer: Response, url: string): Cookies {
+  return answer.headers.getSetCookie().map((cookie) => {
+    const pair = cookie.split(';')[0] ?? '';
+    const at = pair.indexOf('=');
+    return { name: pair.slice(0, at), value: pair.slice(at + 1), url };
+  });
+}
+
+/** Invites a person and accepts the invitation. Returns the cookies of the session. */
+async function invite(weir: RunningWeir, role: Role, name: string): Promise<Cookies> {
+  const post = async (url: string, body: object, headers: Record<string, string> = {}) => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  };
+  const email = `${role}-${crypto.randomUUID()}@example.com`;
+  const invited = await post(
+    `${weir.base_url}/v1/management/invitations`,
+    { email, role },
+    { authorization: `Bearer ${weir.management_token}` },
+  );
+  const { url } = (await invited.json()) as { url: string };
+  return cookiesOf(await post(url, { name, password: PASSWORD }), weir.base_url);
 }
 
 /** Waits until the dashboard is built. */

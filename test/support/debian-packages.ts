@@ -80,7 +80,10 @@ async function run(command: string[], cwd: string): Promise<void> {
     stderr: 'pipe',
     timeout: APT_TIMEOUT_MS,
   });
-  const [exit_code, complaint] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+  const [exit_code, complaint] = await Promise.all([
+    child.exited,
+    new Response(child.stderr).text(),
+  ]);
   if (exit_code !== 0) throw new Error(`"${command.join(' ')}" failed: ${complaint.trim()}`);
 }
 

@@ -98,8 +98,12 @@ export const api = {
   },
   /** Changes what still has the ETag, and fails with 412 otherwise. */
   async patch<Value>(path: string, body: unknown, etag?: string): Promise<Value> {
+    return (await api.patchTagged<Value>(path, body, etag)).value;
+  },
+  /** The same, with the ETag of the changed thing. */
+  patchTagged<Value>(path: string, body: unknown, etag?: string): Promise<Answer<Value>> {
     const headers = etag === undefined ? {} : { 'if-match': etag };
-    return (await ask<Value>('PATCH', path, { body, headers })).value;
+    return ask<Value>('PATCH', path, { body, headers });
   },
   async delete<Value>(path: string): Promise<Value> {
     return (await ask<Value>('DELETE', path)).value;

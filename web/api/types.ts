@@ -1,13 +1,25 @@
 /** The answers of the API, typed by the functions of the server that make them. */
+import type { AuditLine as AuditLineOfLog } from '../../db/audit/entry.ts';
+import type { balanceView } from '../../src/http/management/balance-view.ts';
+import type { DeliveryRecord } from '../../src/http/management/delivery-record.ts';
 import type { keyRecord } from '../../src/http/management/key-record.ts';
+import type { organizationView } from '../../src/http/management/settings.ts';
+import type { tokenRecord } from '../../src/http/management/token-view.ts';
+import type { billingView } from '../../src/http/management/usage/billing-view.ts';
 import type { callView, timelineOf } from '../../src/http/management/usage/call-view.ts';
 import type { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
+import type { keyState } from '../../src/http/management/usage/key-state.ts';
 import type { publicCall, runningList } from '../../src/http/management/usage/running-view.ts';
+import type { statementView } from '../../src/http/management/usage/statement-view.ts';
+import type { invitationRecord, memberRecord } from '../../src/http/people/view.ts';
 
 type View<Make extends (...args: never[]) => unknown> = ReturnType<Make>;
 
 /** An API key. */
 export type ApiKey = View<typeof keyRecord>;
+
+/** The money and the status of an API key, as the live events have them. */
+export type KeyState = View<typeof keyState>;
 
 /** A call, as the list of requests has it. */
 export type Call = View<typeof callView>;
@@ -33,3 +45,30 @@ export interface List<Item> {
   readonly has_more: boolean;
   readonly next_cursor?: string | null;
 }
+
+/** A person of an organization. */
+export type Person = View<typeof memberRecord>;
+
+/** An invitation, without its secret. */
+export type Invitation = View<typeof invitationRecord>;
+
+/** A management token, without its secret. */
+export type Token = View<typeof tokenRecord>;
+
+/** A line of the audit log. */
+export type AuditLine = AuditLineOfLog;
+
+/** A webhook with its attempts. */
+export type Delivery = DeliveryRecord;
+
+/** An organization with its settings. */
+export type Organization = View<typeof organizationView>;
+
+/** The money of an organization. */
+export type Balance = View<typeof balanceView>;
+
+/** The sums of usage by day, model, vendor, scene and access channel. */
+export type Billing = View<typeof billingView>;
+
+/** The deposits and charges of a month. */
+export type Statement = View<typeof statementView>;

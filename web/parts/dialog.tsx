@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
 interface DialogProps {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** False: Escape and clicks beside it do not close the dialog, because something would be lost. */
@@ -38,11 +38,11 @@ export function Dialog({
       onClick={(event) => {
         if (dismissible && event.target === element.current) onClose();
       }}
-      className={`m-auto max-h-[92dvh] w-[calc(100vw-1.5rem)] ${wide ? 'max-w-3xl' : 'max-w-lg'} overflow-y-auto rounded-box border border-line bg-card p-0 text-ink shadow-2xl`}
+      className={`m-auto max-h-[92dvh] w-[calc(100vw-1.5rem)] ${wide ? 'max-w-3xl' : 'max-w-lg'} overflow-y-auto rounded-box border border-line bg-card p-0 text-left text-ink shadow-2xl`}
     >
       <div className="grid gap-4 p-5">
         <div className="flex items-start justify-between gap-4">
-          <h2 id={id} className="text-lg font-semibold">
+          <h2 id={id} className="min-w-0 text-lg font-semibold">
             {title}
           </h2>
           {dismissible ? (

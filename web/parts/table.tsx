@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** False: phones do not show the column. */
   readonly onPhone?: false;
+  /** True: the title is there only for readers that cannot see the column, e.g. of menus. */
+  readonly isQuiet?: boolean;
 }
 
 interface TableProps<Row> {
@@ -49,7 +51,7 @@ export function Table<Row>(props: TableProps<Row>) {
           <tr>
             {columns.map((column) => (
               <th key={column.title} scope="col" className={cellClass(column, 'py-2 font-medium')}>
-                {column.title}
+                {column.isQuiet ? <span className="sr-only">{column.title}</span> : column.title}
               </th>
             ))}
           </tr>
@@ -113,9 +115,10 @@ function cellClass<Row>({ align, onPhone }: Column<Row>, more: string): string {
   );
 }
 
-/** A click on a control in a row is not a click on the row. */
+/** A click on a control in a row, or in what it opened, is not a click on the row. */
 const isOwnClick = (target: EventTarget): boolean =>
-  target instanceof Element && target.closest('button, a, input, select, label, summary') === null;
+  target instanceof Element &&
+  target.closest('button, a, input, select, label, summary, dialog, [role^="menu"]') === null;
 
 function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   const steps: Record<string, 'nextElementSibling' | 'previousElementSibling'> = {

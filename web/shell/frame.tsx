@@ -6,6 +6,7 @@ import { hereOf, type Session } from '../api/session.ts';
 import { LiveEvents } from '../live/live-events.tsx';
 import { SignInForm } from '../pages/sign-in/form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { SaidLine } from '../parts/said.tsx';
 import { HereContext } from './here.ts';
 import { Navigation } from './navigation.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
@@ -37,8 +38,8 @@ export function Frame({ session }: { session: Session }) {
       >
         Skip to the page
       </a>
-      <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)]">
-        <header className="border-line max-lg:border-b lg:sticky lg:top-0 lg:flex lg:h-dvh lg:flex-col lg:gap-6 lg:border-r lg:p-4">
+      <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)] print:block!">
+        <header className="border-line max-lg:border-b print:hidden! lg:sticky lg:top-0 lg:flex lg:h-dvh lg:flex-col lg:gap-6 lg:border-r lg:p-4">
           <div className="flex items-center justify-between gap-2 max-lg:px-4 max-lg:py-2">
             <Wordmark />
             <button
@@ -74,6 +75,7 @@ export function Frame({ session }: { session: Session }) {
       {here.organization && here.may('usage.read') ? (
         <LiveEvents key={here.organization.id} organization_id={here.organization.id} />
       ) : null}
+      <SaidLine />
       {isPaletteOpen ? (
         <Suspense>
           <Palette here={here} onClose={() => showPalette(false)} signOut={signOut} />

@@ -1,0 +1,43 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { api, type Query } from '../api/client.ts';
+import type { List } from '../api/types.ts';
+import { Button } from './button.tsx';
+
+interface ListPages<Item> {
+  /** For `Loaded`: all items that were read. */
+  readonly query: {
+    readonly data: readonly Item[] | undefined;
+    readonly error: Error | null;
+    readonly dataUpdatedAt: number;
+    readonly refetch: () => unknown;
+  };
+  /** The button that reads the next page. Nothing if there is none. */
+  readonly more: React.ReactNode;
+}
+
+/** Reads a list of the API page by page: the first at once, each further one when the reader asks for it. */
+export function useListPages<Item>(
+  key: readonly unknown[],
+  path: string,
+  query: Query = {},
+): ListPages<Item> {
+  const pages = useInfiniteQuery({
+    queryKey: key,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<List<Item>>(path, { ...query, cursor: pageParam }, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+  const { data, error, dataUpdatedAt, refetch } = pages;
+  return {
+    query: {
+      data: data?.pages.flatMap((page) => page.data),
+      ...{ error, dataUpdatedAt, refetch },
+    },
+    more: pages.hasNextPage ? (
+      <Button busy={pages.isFetchingNextPage} onClick={() => pages.fetchNextPage()}>
+        Show more
+      </Button>
+    ) : null,
+  };
+}

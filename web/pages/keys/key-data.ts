@@ -1,0 +1,108 @@
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { type Answer, api } from '../../api/client.ts';
+import type { ApiKey, KeyState } from '../../api/types.ts';
+import { useLiveEvents } from '../../live/live-events.tsx';
+import type { LiveEvent } from '../../live/stream.ts';
+import { say } from '../../parts/said.tsx';
+import { changesOf, formOf } from './key-form.ts';
+
+/** The first part of the query keys of this folder. Events change what they hold in place. */
+const KEYS = 'api-keys';
+const PATH = '/v1/management/api-keys';
+/** What colleagues change in keys comes with no event, except of money and status. */
+const REREAD_MS = 60_000;
+
+/** What the server filters keys by. */
+export interface KeyFilter {
+  readonly status?: ApiKey['status'] | undefined;
+  readonly tag?: string | undefined;
+}
+
+export const keyPath = (id: string, act = ''): string => `${PATH}/${encodeURIComponent(id)}${act}`;
+
+/** The keys of the organization. Their money is live. */
+export function useKeys(filter: KeyFilter) {
+  useLiveKeys();
+  return useQuery({
+    queryKey: [KEYS, 'list', filter],
+    queryFn: async ({ signal }) =>
+      (await api.get<{ data: ApiKey[] }>(PATH, { ...filter }, signal)).data,
+    refetchInterval: REREAD_MS,
+  });
+}
+
+/** One key with the entity tag of its settings. Its money is live. */
+export function useKey(id: string) {
+  useLiveKeys();
+  return useQuery({
+    queryKey: [KEYS, 'one', id],
+    queryFn: ({ signal }) => api.getTagged<ApiKey>(keyPath(id), {}, signal),
+    refetchInterval: REREAD_MS,
+  });
+}
+
+/** Reads all keys again, e.g. after a change. */
+export const rereadKeys = (queries: QueryClient): Promise<void> =>
+  queries.invalidateQueries({ queryKey: [KEYS] });
+
+/**
+ * Changes a key to what `after` says, and offers to take it back. The way back fails if somebody else
+ * changed the key meanwhile.
+ */
+export async function changeKey(
+  queries: QueryClient,
+  key: ApiKey,
+  changes: object,
+  { etag, said }: { readonly etag?: string | undefined; readonly said: string },
+): Promise<void> {
+  const before = formOf(key);
+  const answer = await api.patchTagged<ApiKey>(keyPath(key.id), changes, etag);
+  const back = {
+    ...changesOf(formOf(answer.value), before),
+    ...(answer.value.status === key.status ? {} : { status: key.status }),
+  };
+  await rereadKeys(queries);
+  say(said, async () => {
+    await api.patch(keyPath(key.id), back, answer.etag);
+    await rereadKeys(queries);
+  });
+}
+
+/** Writes the money and the status of keys into what was read. */
+function useLiveKeys(): void {
+  const queries = useQueryClient();
+  useLiveEvents(
+    useCallback(
+      (event: LiveEvent) => {
+        if (event.type === 'reset') rereadKeys(queries);
+        if (event.type !== 'keys') return;
+        const { keys } = event.data as { keys: readonly KeyState[] };
+        const news = new Map(keys.map((key) => [key.api_key_id, key]));
+        queries.setQueriesData<ApiKey[]>({ queryKey: [KEYS, 'list'] }, (list) =>
+          list?.map((key) => withNews(key, news.get(key.id))),
+        );
+        queries.setQueriesData<Answer<ApiKey>>({ queryKey: [KEYS, 'one'] }, (answer) =>
+          answer ? { ...answer, value: withNews(answer.value, news.get(answer.value.id)) } : answer,
+        );
+        if (hasNewKey(queries, keys)) rereadKeys(queries);
+      },
+      [queries],
+    ),
+  );
+}
+
+/** True if an event names a key that the list of all keys lacks: somebody has just made it. */
+function hasNewKey(queries: QueryClient, keys: readonly KeyState[]): boolean {
+  const all = queries.getQueryData<ApiKey[]>([KEYS, 'list', {}]);
+  if (!all) return false;
+  const known = new Set(all.map(({ id }) => id));
+  // A deleted key is in the events for a while, as revoked.
+  return keys.some(({ api_key_id, status }) => status !== 'revoked' && !known.has(api_key_id));
+}
+
+function withNews(key: ApiKey, news: KeyState | undefined): ApiKey {
+  if (!news) return key;
+  const { used_amount, held_amount } = news;
+  return { ...key, used_amount, held_amount, status: news.status as ApiKey['status'] };
+}

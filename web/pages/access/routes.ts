@@ -1,2 +1,51 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { inside } from '../../shell/roots.tsx';
+import { auditSearchOf } from './audit/search.ts';
+
+const isTrue = (value: unknown) => value === true || value === 'true';
+
 /** The pages below `/access`. */
-export const accessRoutes = [] as const;
+export const accessRoutes = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/access/people',
+    validateSearch: ({ invite }: Record<string, unknown>): { invite?: boolean | undefined } =>
+      isTrue(invite) ? { invite: true } : {},
+    component: lazyRouteComponent(() => import('./people/page.tsx'), 'PeoplePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/access/tokens',
+    validateSearch: ({
+      create,
+      ended,
+    }: Record<string, unknown>): {
+      create?: boolean | undefined;
+      ended?: boolean | undefined;
+    } => ({
+      ...(isTrue(create) ? { create: true } : {}),
+      ...(isTrue(ended) ? { ended: true } : {}),
+    }),
+    component: lazyRouteComponent(() => import('./tokens/page.tsx'), 'TokensPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/access/audit',
+    validateSearch: auditSearchOf,
+    component: lazyRouteComponent(() => import('./audit/page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/access/webhooks',
+    validateSearch: ({
+      state,
+    }: Record<string, unknown>): { state?: 'pending' | 'delivered' | 'failed' | undefined } =>
+      state === 'pending' || state === 'delivered' || state === 'failed' ? { state } : {},
+    component: lazyRouteComponent(() => import('./webhooks/page.tsx'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/access/settings',
+    component: lazyRouteComponent(() => import('./settings/page.tsx'), 'SettingsPage'),
+  }),
+] as const;

@@ -1,2 +1,19 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { inside } from '../../shell/roots.tsx';
+import { billingSearchOf } from './search.ts';
+
 /** The pages below `/billing`. */
-export const billingRoutes = [] as const;
+export const billingRoutes = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing',
+    validateSearch: billingSearchOf,
+    component: lazyRouteComponent(() => import('./page.tsx'), 'BillingPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing/$month',
+    validateSearch: billingSearchOf,
+    component: lazyRouteComponent(() => import('./statement-page.tsx'), 'StatementPage'),
+  }),
+] as const;

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, type Query } from '../../api/client.ts';
+import type { Balance, Statement, UsageQuery } from '../../api/types.ts';
+import { monthAfter } from './month.ts';
+
+export const BALANCE_PATH = '/v1/management/balance';
+export const statementPath = (month: string): string => `/v1/management/statements/${month}`;
+export const MONTHS_PATH = '/v1/management/usage/query';
+
+/** How many months the list of months has. */
+const MONTHS = 12;
+
+/** The money of the organization. It is live. */
+export const useBalance = () =>
+  useQuery({
+    queryKey: ['balance', 'whole'],
+    queryFn: ({ signal }) => api.get<Balance>(BALANCE_PATH, {}, signal),
+  });
+
+/** The statement of a month. It is live while the month runs. */
+export const useStatement = (month: string) =>
+  useQuery({
+    queryKey: ['billing', 'statement', month],
+    queryFn: ({ signal }) => api.get<Statement>(statementPath(month), {}, signal),
+  });
+
+/** What the months until `month` are asked for by. */
+export const monthsQuery = (month: string): Query => ({
+  ...{ metric: 'cost', bucket: 'month', timeZone: 'UTC' },
+  startDate: `${monthAfter(month, 1 - MONTHS)}-01`,
+});
+
+/** The spend of each of the last months. */
+export const useMonths = (month: string) =>
+  useQuery({
+    queryKey: ['billing', 'months', month],
+    queryFn: ({ signal }) => api.get<UsageQuery>(MONTHS_PATH, monthsQuery(month), signal),
+  });

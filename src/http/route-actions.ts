@@ -26,6 +26,7 @@ export const MANAGEMENT_ROUTES: Readonly<Record<string, Action>> = {
   'GET /v1/management/statements/:month': 'billing.read',
   'GET /v1/management/requests': 'usage.read',
   'GET /v1/management/requests/:id': 'usage.read',
+  'GET /v1/management/notices': 'usage.read',
   'GET /v1/management/find': 'usage.read',
   'GET /v1/management/views': 'views.read',
   'POST /v1/management/views': 'views.write',

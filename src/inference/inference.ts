@@ -137,6 +137,11 @@ export class Inference {
     return isAllowed(key.models, model) && this.deps.channels.canServe(model.id);
   }
 
+  /** Since when no channel of a model is healthy, ms since the epoch; undefined if one is. */
+  downSince(model_id: string): number | undefined {
+    return this.deps.channels.downSince(model_id);
+  }
+
   /** Gets a whole answer from the first channel that serves the call. */
   private complete(
     call: InferenceCall,
@@ -321,5 +326,5 @@ function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget):
 /** The part of `Inference` that routes use. */
 export type InferencePort = Pick<
   Inference,
-  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'withAlternatives'
+  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'downSince' | 'withAlternatives'
 >;

@@ -44,6 +44,8 @@ export interface TestAppOptions {
   now?: () => number;
   /** Returns whether a channel takes calls of the model now. By default a channel always does. */
   isServed?: (model: CatalogueModel) => boolean;
+  /** Returns since when a model has no healthy channel, ms. By default every model has one. */
+  downSince?: (model_id: string) => number | undefined;
   /** Called when a key changed, with its id. */
   announceKey?: (key_id: string) => void;
   /** Another database URL for the app, e.g. a URL at which no server listens. */
@@ -157,6 +159,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       speech: () => Promise.reject(noUpstream()),
       direct: () => Promise.reject(noUpstream()),
       withAlternatives: (error) => error,
+      downSince: options.downSince ?? (() => undefined),
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
     }),

@@ -66,6 +66,9 @@ export type OnChannelEvent = (
 /** Receives each success or failure of a model on a channel. Client errors are neither (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
+/** True for a state in which a channel takes no ordinary call. */
+const isDown = (state: ChannelState) => state !== 'healthy' && state !== 'degraded';
+
 /**
  * The circuit breaker and the slots of one model on one channel. A slot is the place of one running
  * call. Gives permits for calls.
@@ -75,6 +78,8 @@ export class ChannelActor {
   private inFlight = 0;
   private isApplyingHint = false;
   private latestFailure: LastFailure | undefined;
+  /** When the channel stopped being healthy or degraded, ms since the epoch; undefined if it is either. */
+  down_since_ms: number | undefined;
   readonly latency = new Latency();
   /** What the upstream refused of what Weir adds to requests. */
   readonly refused = new RefusedMemberList();
@@ -103,6 +108,7 @@ export class ChannelActor {
         const cause = { reason, open_until, returns, is_from_peer_hint };
         const change = { from, to, ...cause, at_ms: clock.now() };
         from = to;
+        this.down_since_ms = isDown(to) ? (this.down_since_ms ?? change.at_ms) : undefined;
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
         } catch {

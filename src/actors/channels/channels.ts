@@ -134,4 +134,14 @@ export class Channels {
   canServe(model_id: string): boolean {
     return this.serving(model_id).some((channel) => channel.canAcquire());
   }
+
+  /**
+   * Returns since when no channel of a model is healthy or degraded, ms since the epoch. Returns undefined
+   * if one is, or if no channel serves the model. Free slots do not count.
+   */
+  downSince(model_id: string): number | undefined {
+    const times = this.serving(model_id).map((channel) => channel.down_since_ms);
+    const isUp = times.some((time) => time === undefined);
+    return isUp || times.length === 0 ? undefined : Math.max(...(times as number[]));
+  }
 }

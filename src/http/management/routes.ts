@@ -23,6 +23,7 @@ import {
   rotateApiKey,
   updateApiKey,
 } from './keys.ts';
+import { listNotices } from './notices.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
 import { ManagedTasks } from './tasks.ts';
 import { TokenRoutes } from './tokens.ts';
@@ -45,7 +46,7 @@ export interface ManagementRouteDeps extends ManagementDeps, UsageDeps, WebhookR
 
 /** The routes of the management interface, and the operators' routes that show the same things. */
 export function managementRoutes(
-  app: ManagementRouteDeps & Pick<InferenceRouteDeps, 'repeats'>,
+  app: ManagementRouteDeps & Pick<InferenceRouteDeps, 'repeats' | 'inference'>,
 ): PathMethods[] {
   return [
     ...listRoutes(app),
@@ -62,6 +63,7 @@ export function managementRoutes(
     ],
     ['/v1/management/api-keys/:keyId/rotate', { POST: rotateApiKey(app) }],
     ...usageRoutes(app),
+    ['/v1/management/notices', { GET: listNotices(app) }],
     ['/v1/management/find', { GET: findObject(app) }],
     ['/v1/management/webhook-secret', { GET: getWebhookSecret(app) }],
     ['/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(app) }],

@@ -46,6 +46,35 @@ describe('the channels of a replica', () => {
       expect(channels.verdicts().get('a')).toBe('open');
     });
 
+    test('a model is down from the time when its last channel fails until one recovers', () => {
+      const clock = new VirtualClock();
+      const both = ['a', 'b'].map((id) => config(id, { models: { x: 'x' } }));
+      const channels = new Channels(both, clock);
+      const [a, b] = ['a', 'b'].map((id) => channels.find(id, 'x') as ChannelActor);
+      if (!a || !b) throw new Error('there are two channels');
+      expect(channels.downSince('x')).toBeUndefined();
+      breakIt(a);
+      expect(channels.downSince('x')).toBeUndefined();
+      clock.advance(1_000);
+      const since = clock.now();
+      breakIt(b);
+      expect(channels.downSince('x')).toBe(since);
+      // A probe that fails does not move the time.
+      clock.advance(60_000);
+      b.tryAcquire()?.failed(broken());
+      expect(channels.downSince('x')).toBe(since);
+      clock.advance(600_000);
+      b.tryAcquire()?.succeeded();
+      expect(channels.downSince('x')).toBeUndefined();
+      expect(channels.downSince('unknown')).toBeUndefined();
+    });
+
+    test('a busy model is not down', () => {
+      const { channels, x } = two({ max_concurrency: 1 });
+      x.tryAcquire();
+      expect([channels.canServe('x'), channels.downSince('x')]).toEqual([false, undefined]);
+    });
+
     test('a refused credential disables all models, and each returns after a probe of its own', () => {
       const { channels, clock, x, y } = two();
       x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', { status: 401 }));

@@ -70,6 +70,7 @@ const ROUTES: Route[] = [
   management('GET', '/batches/{id}', 200, 'batch'),
   management('POST', '/batches/{id}/cancel', 400, 'batch'),
   management('GET', '/batches/{id}/results', 200, 'batch'),
+  management('GET', '/notices'),
   // Tests of their own have every kind of id.
   management('GET', '/find?id=x', 404),
   management('GET', '/webhook-deliveries'),

@@ -190,4 +190,42 @@ export const ACCOUNTS: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'src/http/management/notices.ts',
+    tests: ['test/http/management/notices.test.ts'],
+    mutants: [
+      {
+        name: 'every caller gets every notice',
+        from: 'may(rights, action)',
+        to: 'true',
+      },
+      {
+        name: 'held money is no money',
+        from: 'balance.available + balance.held',
+        to: 'balance.available',
+      },
+    ],
+  },
+  {
+    path: 'src/http/management/find.ts',
+    tests: ['test/http/management/find.test.ts'],
+    mutants: [
+      {
+        name: 'a caller finds what he may not see',
+        from: '!found || !may(manager.rights, SHOWN[found.kind][1])',
+        to: '!found',
+      },
+    ],
+  },
+  {
+    path: 'db/views/views.ts',
+    tests: ['test/http/management/views.test.ts'],
+    mutants: [
+      {
+        name: 'everybody sees all views',
+        from: 'person_id is null or person_id = ',
+        to: 'true or person_id = ',
+      },
+    ],
+  },
 ];

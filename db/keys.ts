@@ -1,5 +1,5 @@
 import { and, eq, inArray, or, sql } from 'drizzle-orm';
-import type { Orm } from './client.ts';
+import type { Orm, Sql } from './client.ts';
 import { apiKey, organization } from './schema.ts';
 
 type ImageResponseFormat = 'url' | 'b64_json';
@@ -49,6 +49,16 @@ export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | und
   if (!row) return undefined;
   const { key_hash: _hash, previous_until: _until, ...record } = row;
   return record;
+}
+
+/** Returns the names of keys, and the starts of their secrets, by their ids. */
+export async function readShownKeys(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { readonly name: string; readonly key_prefix: string }>> {
+  const rows = await sql<{ id: string; name: string; key_prefix: string }[]>`
+    select id, name, key_prefix from api_key where id = any(${ids as string[]})`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** What a quota actor must know of a key whose grants must shrink. */

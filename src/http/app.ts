@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import { renderError } from '../errors/render.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { noteEnd } from './arrival.ts';
 import { familyOfClient } from './client-family.ts';
 import { endpoint, type Handler } from './endpoint.ts';
 import { notOffered, refuseUnknownPath } from './not-offered.ts';
@@ -39,16 +40,21 @@ export function createApp(deps: AppDeps) {
   // `server` is read from the app. If a handler took `server` from Elysia's context, Elysia would
   // create an object with a getter for each request.
   const server = () => app.server;
-  const wrap = (family: RouteFamily, handler: Handler, action?: ReturnType<typeof actionOf>) =>
-    endpoint(family, deps.onError, handler, server, deps.bodies, action);
+  const wrap = (family: RouteFamily, handler: Handler, options?: Parameters<typeof endpoint>[5]) =>
+    endpoint(family, deps.onError, handler, server, deps.bodies, options);
+  const { arrivalRing: ring } = deps;
+  const notedAt = (path: string) => ring && { ring, path, onEnd: noteEnd };
   const served = routes(deps);
   const refuseUnknown = refuseUnknownPath(served.map(({ path }) => path));
   for (const { path, family, methods, families } of served) {
     for (const [method, handler] of Object.entries(methods)) {
       const methodFamily = families?.[method as Method] ?? family;
-      app.route(method, path, wrap(methodFamily, handler, actionOf(method, path)), unparsed);
+      const noted = isCall(method, path) ? notedAt(path) : undefined;
+      const options = { action: actionOf(method, path), noted };
+      app.route(method, path, wrap(methodFamily, handler, options), unparsed);
     }
-    const refuse = wrap(family, refuseMethod(path, family, Object.keys(methods)));
+    const noted = methods.POST && isCall('POST', path) ? notedAt(path) : undefined;
+    const refuse = wrap(family, refuseMethod(path, family, Object.keys(methods)), { noted });
     // Without this route, a path with a parameter could match. For example, `GET /v1/images/edits`
     // would match `/v1/images/:id`.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
@@ -58,11 +64,21 @@ export function createApp(deps: AppDeps) {
     askedPage(deps.dashboard, context) ?? refuseUnknown(context);
   for (const path of ['/v1/messages/*', '/*', '/']) {
     app.all(path, wrap(familyOfClient, answerUnknown), unparsed);
+    // A call whose base URL is wrong comes to a path that does not exist. Scanners send GET.
+    app.route('POST', path, wrap(familyOfClient, refuseUnknown, { noted: notedAt('') }), unparsed);
   }
   // An error outside of a handler gets the usual error body too.
   return app.onError((context) =>
     wrap(familyOfClient, () => Promise.reject(context.error))(context),
   );
+}
+
+/** The interfaces whose requests are no calls of models. */
+const NO_CALLS = /^\/v1\/(?:management|operator|auth)\//;
+
+/** True for a route on which clients call models. Polls and lists are no calls. */
+function isCall(method: string, path: string): boolean {
+  return method === 'POST' && !NO_CALLS.test(path);
 }
 
 /** Refuses a method of a known path. The response names the allowed methods (RFC 9110, 15.5.6). */

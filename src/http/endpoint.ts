@@ -5,6 +5,7 @@ import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { requestIdOf } from '../errors/request-id.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import type { ArrivalRing, ArrivalSlot } from '../inference/records/arrival-ring.ts';
 import { endRecord, failRecord } from '../inference/records/call-ends.ts';
 import type { CallRecord } from '../inference/records/call-record.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
@@ -35,6 +36,26 @@ export interface RequestContext extends ShownRateLimit {
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
 export type Handler = (context: RequestContext) => Response | Promise<Response>;
 
+/** What distinguishes the requests of a route. */
+interface EndpointOptions {
+  readonly action?: RequestContext['action'];
+  /** Set if the requests are calls of models, which operators can listen to. */
+  readonly noted?: NotedRoute | undefined;
+}
+
+/** How the calls of a route are noted for operators who listen. */
+interface NotedRoute {
+  readonly ring: ArrivalRing;
+  /** The path of the route; '' for paths that do not exist. */
+  readonly path: string;
+  readonly onEnd: (
+    slot: ArrivalSlot,
+    context: RequestContext,
+    status: number,
+    failure: unknown,
+  ) => void;
+}
+
 /** The part of Elysia's context that Weir uses. */
 interface ElysiaContext {
   request: Request;
@@ -53,7 +74,7 @@ export function endpoint(
   handler: Handler,
   server: () => Server<unknown> | null,
   bodies: BodyBudget,
-  action?: RequestContext['action'],
+  { action, noted }: EndpointOptions = {},
 ) {
   const familyOf = typeof family === 'string' ? () => family : family;
   return async ({ request, params }: ElysiaContext): Promise<Response> => {
@@ -71,6 +92,8 @@ export function endpoint(
       bytes,
       action,
     };
+    const slot = noted?.ring.begin(uuid, noted.path, arrived_ms, context);
+    let failure: unknown;
     let response: Response;
     try {
       requireHost(request);
@@ -83,6 +106,7 @@ export function endpoint(
       if (context.record) endRecord(context.record, response);
     } catch (error) {
       const known = asUnavailableIfTransient(error);
+      failure = known;
       report(known, request_id);
       response = renderError(known, familyOf(request), request_id);
       const copy = context.record?.copy;
@@ -91,6 +115,7 @@ export function endpoint(
     } finally {
       bytes.end();
     }
+    if (slot) noted?.onEnd(slot, context, response.status, failure);
     // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
     const { headers } = response;
     headers.set('x-request-id', request_id);

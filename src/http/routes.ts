@@ -1,6 +1,7 @@
 import type { Orm, Sql } from '../../db/client.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import type { ArrivalRing } from '../inference/records/arrival-ring.ts';
 import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { createSolid } from './3d/route.ts';
 import { createSound } from './audio/generations.ts';
@@ -26,6 +27,7 @@ import { type MetricsDeps, metrics } from './metrics.ts';
 import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
 import { notServedHere } from './not-served.ts';
+import type { ArrivalDeps } from './operator/arrivals.ts';
 import type { OperatorParts } from './operator/channels.ts';
 import type { OrganizationDeps } from './operator/organization-change.ts';
 import { operatorRoutes } from './operator/routes.ts';
@@ -90,6 +92,10 @@ export interface AppDeps
   people?: PeopleParts;
   /** The dashboard. Missing if this process serves none. */
   dashboard?: Dashboard | undefined;
+  /** Notes the calls that arrive. Missing if nobody can listen to them. */
+  arrivalRing?: ArrivalRing;
+  /** The calls of all replicas. Missing if nobody can listen to them. */
+  arrivals?: ArrivalDeps['arrivals'];
   /** Returns true while this replica can serve requests. */
   isReady: () => boolean;
   /** Called with every error before the error response is created. Must not throw. */

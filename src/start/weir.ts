@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
+import { readShownKeys } from '../../db/keys.ts';
 import { systemClock } from '../actors/clock.ts';
 import { parseCidrList } from '../config/cidr-list.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
@@ -12,6 +13,8 @@ import { WrongCredentials } from '../http/auth/wrong-credentials.ts';
 import { RateLimit } from '../http/rate-limit.ts';
 import type { Dashboard } from '../http/web/build.ts';
 import { TokenUses } from '../inference/keys/token-uses.ts';
+import { ArrivalRing } from '../inference/records/arrival-ring.ts';
+import { Arrivals } from '../inference/records/arrivals.ts';
 import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
@@ -78,6 +81,12 @@ export async function startWeir(
     stopSteps.unshift(() => prices.stop());
     const debug = await startDebug(actors.bus, databases, key.for('debug-copies'), onError);
     stopSteps.unshift(() => debug.stop());
+    const arrivalRing = new ArrivalRing();
+    const arrivals = new Arrivals({
+      ...{ ring: arrivalRing, bus: actors.bus, clock: systemClock, onError },
+      replica_id: () => actors.replica.id,
+      readKeys: (ids) => readShownKeys(databases.background.sql, ids),
+    });
     const repeats = new Repeats({
       sql: databases.requests.sql,
       clock: systemClock,
@@ -137,6 +146,7 @@ export async function startWeir(
       usage: () => databases.requests.sql,
       running: () => actors.runningCalls,
       feed: () => actors.feed,
+      ...{ arrivalRing, arrivals: () => arrivals },
       debug: () => debug,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
@@ -153,6 +163,7 @@ export async function startWeir(
     stopSteps.unshift(() => {
       actors.tasks.watches.stop();
       actors.feed.stop();
+      arrivals.stop();
     });
     const base_url = `http://localhost:${server.port}`;
     return {

@@ -65,6 +65,18 @@ const SCHEMAS = {
       }),
     ),
   }),
+  /**
+   * The replica has operators who listen to arriving calls. `is_first` is true if one of them just began
+   * to listen, and needs the latest calls.
+   */
+  arrivals_asked: Type.Object({ replica: Type.String(), is_first: Type.Boolean() }),
+  /** A call of the replica as it is now (`Arrival`), or the number of calls that came too fast. */
+  arrivals: Type.Object({
+    replica: Type.String(),
+    changed_at_ms: Type.Number(),
+    call: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    skipped: Type.Optional(Type.Integer({ minimum: 1 })),
+  }),
   /** A debug window of the organization was opened or closed. */
   debug: Type.Object({ organization_id: Type.String() }),
   /** The status or the limits of the organization changed. */

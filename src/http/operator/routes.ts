@@ -2,6 +2,7 @@ import type { Authentication } from '../auth/authentication.ts';
 import { notServedHere } from '../not-served.ts';
 import type { PathMethods } from '../route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { type ArrivalDeps, streamArrivals } from './arrivals.ts';
 import { getBooks } from './books.ts';
 import { checkChannel } from './channel-accounts.ts';
 import { ChannelRowRoutes } from './channel-rows.ts';
@@ -21,11 +22,13 @@ interface OperatorRouteDeps {
    */
   readonly operator?: OperatorParts;
   readonly generation?: GenerationRouteDeps['generation'];
+  /** The calls of all replicas. Missing if nobody can listen to them. */
+  readonly arrivals?: ArrivalDeps['arrivals'];
 }
 
 /** The routes of the operator interface. */
 export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathMethods[] {
-  const { authentication, generation = notServedHere } = app;
+  const { authentication, generation = notServedHere, arrivals = notServedHere } = app;
   const operator = () => app.operator ?? notServedHere();
   const deps = { authentication, operator, generation };
   const channels = new OperatorChannels(deps);
@@ -41,6 +44,7 @@ export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathM
     [`${channel}/disable`, { POST: channels.disable }],
     [`${channel}/drain`, { POST: channels.drain }],
     [`${channel}/circuit-history`, { GET: getCircuitHistory(deps) }],
+    ['/v1/operator/arrivals', { GET: streamArrivals({ authentication, arrivals }) }],
     ['/v1/operator/books', { GET: getBooks(deps) }],
     ['/v1/operator/provider-bills', { POST: importBill(deps) }],
     ['/v1/operator/usage-reconciliation', { GET: reconcileUsage(deps) }],

@@ -96,6 +96,10 @@ export class CallRecord {
     this.authenticated_ms = performance.now();
   }
 
+  get hasEnded(): boolean {
+    return this.ended_ms !== undefined;
+  }
+
   /** The stage of a running call. */
   get stage(): 'admitting' | 'reserved' | 'calling' | 'answering' {
     if (this.first_token_ms !== undefined) return 'answering';

@@ -1,5 +1,6 @@
 import type { CallRow } from '../../../../db/usage/calls.ts';
 import { requestIdOf, withoutDashes } from '../../../errors/request-id.ts';
+import { type Moment, momentsOf } from '../../../inference/records/stages.ts';
 import { usd } from '../../../json/usd.ts';
 
 /** What each outcome means, in words. */
@@ -63,51 +64,12 @@ function publicFault(fault: string | null): string | null {
   return fault === 'account' ? 'provider' : fault;
 }
 
-/** One moment of a call. `at_ms` counts from the arrival of the request. */
-interface Moment {
-  readonly stage: string;
-  readonly at_ms: number;
-  readonly until_ms?: number | null;
-  readonly result?: string | null;
-}
-
-/**
- * Returns the moments of a call in order. An attempt has a number, and no channel (P5). Some moments
- * are stored in µs and others in ms, so a rounded moment is moved to the one before it.
- */
+/** Returns the moments of a call in order, with the commit of its charge (`momentsOf`). */
 export function timelineOf(row: CallRow): Moment[] {
-  const { detail } = row;
-  const moments: Moment[] = [{ stage: 'arrived', at_ms: 0 }];
-  const add = (stage: string, at_ms: number | null) => {
-    if (at_ms !== null) moments.push({ stage, at_ms });
-  };
-  const ms = (us: number | null) => (us === null ? null : us / 1_000);
-  add('authenticated', ms(row.authenticated_us));
-  add('reserved', ms(row.reserved_us));
-  const attempts = detail?.attempts;
-  if (!attempts) add('attempt_1', ms(row.routed_us));
-  for (const [at, attempt] of (attempts ?? []).entries()) {
-    moments.push({
-      stage: `attempt_${at + 1}`,
-      at_ms: attempt.started_ms,
-      until_ms: attempt.ended_ms,
-      result: attempt.failure,
-    });
-  }
-  add('first_token', row.first_token_ms);
-  add('ended', row.ended_ms);
-  if (row.settled_at && row.reserved_us !== null) {
-    add('settled', row.settled_at.getTime() - row.at.getTime() + row.reserved_us / 1_000);
-  }
-  return inOrder(moments);
-}
-
-function inOrder(moments: readonly Moment[]): Moment[] {
-  let latest = 0;
-  return moments.map((moment) => {
-    latest = Math.max(latest, moment.at_ms);
-    const { until_ms } = moment;
-    if (typeof until_ms !== 'number') return { ...moment, at_ms: latest };
-    return { ...moment, at_ms: latest, until_ms: Math.max(latest, until_ms) };
-  });
+  const { settled_at, reserved_us, at } = row;
+  const isSettled = settled_at && reserved_us !== null;
+  return momentsOf(
+    row,
+    isSettled ? settled_at.getTime() - at.getTime() + reserved_us / 1_000 : null,
+  );
 }

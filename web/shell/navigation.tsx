@@ -1,9 +1,12 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useRouterState } from '@tanstack/react-router';
 import type { Here } from '../api/session.ts';
 import { PLACES } from './places.ts';
 
+const ACTIVE = 'bg-accent-soft font-medium text-accent! hover:bg-accent-soft';
+
 /** The pages that the person may open. */
 export function Navigation({ here, onChosen }: { here: Here; onChosen?: () => void }) {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
   const groups = PLACES.map((places) =>
     places.filter(({ needs }) => needs === undefined || here.may(needs)),
   ).filter((places) => places.length > 0);
@@ -11,16 +14,14 @@ export function Navigation({ here, onChosen }: { here: Here; onChosen?: () => vo
     <nav aria-label="Pages" className="grid gap-4">
       {groups.map((places) => (
         <ul key={places[0]?.to} className="grid gap-0.5">
-          {places.map(({ to, title }) => (
+          {places.map(({ to, title, under }) => (
             <li key={to}>
               <Link
                 to={to}
                 activeOptions={{ exact: to === '/', includeSearch: false }}
                 onClick={onChosen}
-                className="block rounded-control px-3 py-1.5 text-soft hover:bg-sunk hover:text-ink"
-                activeProps={{
-                  className: 'bg-accent-soft font-medium text-accent! hover:bg-accent-soft',
-                }}
+                className={`block rounded-control px-3 py-1.5 text-soft hover:bg-sunk hover:text-ink ${under !== undefined && path.startsWith(under) ? ACTIVE : ''}`}
+                activeProps={{ className: ACTIVE }}
               >
                 {title}
               </Link>

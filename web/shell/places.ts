@@ -7,6 +7,8 @@ export interface Place {
   /** The question that the page answers, for the search of ⌘K. */
   readonly says: string;
   readonly needs?: Action;
+  /** The start of the paths of all its pages, if `to` is only the first of them. */
+  readonly under?: string;
 }
 
 /** The pages of the navigation, in groups. */
@@ -36,6 +38,7 @@ export const PLACES: readonly (readonly Place[])[] = [
   [
     {
       to: '/access/people',
+      under: '/access/',
       title: 'Access',
       says: 'members, tokens, audit log',
       needs: 'people.read',

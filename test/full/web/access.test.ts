@@ -12,10 +12,22 @@ const WIDE = 'W'.repeat(50);
 const FROM_THE_RIGHT = 'ליאת כהן';
 
 let world: DashboardWorld;
+/** A server that takes webhooks. */
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: receive });
+let received: string[] = [];
+function receive({ headers }: Request): Response {
+  received.push(headers.get('webhook-id') ?? '');
+  return new Response(null, { status: 204 });
+}
+
 beforeAll(async () => {
-  world = await startDashboard();
+  const env = { WEIR_WEBHOOK_ALLOW_HOSTS: `127.0.0.1:${receiver.port}` };
+  world = await startDashboard({ env });
 }, 120_000);
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await receiver.stop(true);
+});
 
 const manage = <Answer>(method: string, path: string, body?: object): Promise<Answer> =>
   request(world.weir, method, path, body);
@@ -163,6 +175,33 @@ test('the webhook secret is read only when asked for, and replaced after a confi
   await page.context().close();
 });
 
+test('a webhook is shown with its attempts, and sent again after a confirmation', async () => {
+  const { base_url, api_key } = world.weir;
+  const created = await fetch(`${base_url}/v1/videos/generations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ model: 'veo-3.1', prompt: 'A weir in spring [[sim task_ms=200]]' },
+      webhook_url: `http://127.0.0.1:${receiver.port}/hook`,
+    }),
+  });
+  const { id } = (await created.json()) as { id: string };
+  await until('the webhook', () => received.length === 1);
+  const { page, mistakes } = await world.open('/access/webhooks?state=delivered');
+  await page.getByText('Attempts', { exact: true }).click();
+  await page.getByText('HTTP 204').first().waitFor();
+  await expectGoodPage(page);
+  expect(await page.getByRole('link', { name: id }).getAttribute('href')).toBe(`/tasks/${id}`);
+  await page.getByRole('button', { name: `Send again the webhook of ${id}` }).click();
+  await page.getByRole('button', { name: 'Send it again' }).click();
+  await until('the second webhook', () => received.length === 2);
+  expect(received).toEqual([`msg_${id}`, `msg_${id}`]);
+  await page.getByText('2 attempts', { exact: false }).waitFor();
+  expect(mistakes).toEqual([]);
+  received = [];
+  await page.context().close();
+});
+
 test('a setting changes with undo; one’s own password changes and ends other sessions', async () => {
   const context = await world.personAs('admin', 'Alan');
   const { page, mistakes } = await world.open('/access/settings', { context });
@@ -207,7 +246,7 @@ test('a member who tries an admin’s link is told whom to ask, and sees no acts
   await page.getByText('Keep the answers of calls', { exact: false }).waitFor();
   expect(await page.getByRole('checkbox', { name: 'Keep answers' }).count()).toBe(0);
   await page.goto(`${world.weir.base_url}/access/webhooks`);
-  await page.getByText('No deliveries yet').waitFor();
+  await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
   expect(await page.getByRole('button', { name: 'Show the secret' }).count()).toBe(0);
   expect(mistakes).toEqual([]);
   await context.close();

@@ -56,8 +56,10 @@ async function traces(page: Page): Promise<string> {
 }
 
 test('a key is made in three clicks and shown once, with a curl that works', async () => {
-  const { page, mistakes } = await world.open('/keys');
-  await page.getByRole('button', { name: 'Create a key' }).click();
+  const { page, mistakes } = await world.open('/');
+  await page.keyboard.press('Control+K');
+  await page.keyboard.type('create an api');
+  await page.keyboard.press('Enter');
   await page.getByRole('textbox', { name: 'Name' }).fill('Shop');
   expect(await page.getByText('No cap: this key may spend').isVisible()).toBe(true);
   await page.getByLabel('Cap, USD').fill('5');

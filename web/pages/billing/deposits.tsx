@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<Deposit['kind'], string>> = {
 
 const COLUMNS: readonly Column<Deposit>[] = [
   { title: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
+  { title: 'Kind', cell: ({ kind }) => <span className="whitespace-nowrap">{KINDS[kind]}</span> },
   {
     title: 'Reference',
     onPhone: false,

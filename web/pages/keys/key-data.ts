@@ -13,6 +13,11 @@ const PATH = '/v1/management/api-keys';
 /** What colleagues change in keys comes with no event, except of money and status. */
 const REREAD_MS = 60_000;
 
+/** The part of a `usage` event that says which keys were used. */
+interface UsageEvent {
+  readonly by_api_key: readonly { readonly api_key_id: string; readonly amount: number }[];
+}
+
 /** What the server filters keys by. */
 export interface KeyFilter {
   readonly status?: ApiKey['status'] | undefined;
@@ -69,22 +74,22 @@ export async function changeKey(
   });
 }
 
-/** Writes the money and the status of keys into what was read. */
+/** Writes the money, the status and the last use of keys into what was read. */
 function useLiveKeys(): void {
   const queries = useQueryClient();
   useLiveEvents(
     useCallback(
       (event: LiveEvent) => {
         if (event.type === 'reset') rereadKeys(queries);
+        if (event.type === 'usage') {
+          const { by_api_key } = event.data as UsageEvent;
+          const last_used_at = new Date().toISOString();
+          const used = by_api_key.filter(({ amount }) => amount > 0);
+          update(queries, new Map(used.map(({ api_key_id }) => [api_key_id, { last_used_at }])));
+        }
         if (event.type !== 'keys') return;
         const { keys } = event.data as { keys: readonly KeyState[] };
-        const news = new Map(keys.map((key) => [key.api_key_id, key]));
-        queries.setQueriesData<ApiKey[]>({ queryKey: [KEYS, 'list'] }, (list) =>
-          list?.map((key) => withNews(key, news.get(key.id))),
-        );
-        queries.setQueriesData<Answer<ApiKey>>({ queryKey: [KEYS, 'one'] }, (answer) =>
-          answer ? { ...answer, value: withNews(answer.value, news.get(answer.value.id)) } : answer,
-        );
+        update(queries, new Map(keys.map((key) => [key.api_key_id, newsOf(key)])));
         if (hasNewKey(queries, keys)) rereadKeys(queries);
       },
       [queries],
@@ -101,8 +106,15 @@ function hasNewKey(queries: QueryClient, keys: readonly KeyState[]): boolean {
   return keys.some(({ api_key_id, status }) => status !== 'revoked' && !known.has(api_key_id));
 }
 
-function withNews(key: ApiKey, news: KeyState | undefined): ApiKey {
-  if (!news) return key;
-  const { used_amount, held_amount } = news;
-  return { ...key, used_amount, held_amount, status: news.status as ApiKey['status'] };
+function newsOf({ used_amount, held_amount, status }: KeyState): Partial<ApiKey> {
+  return { used_amount, held_amount, status: status as ApiKey['status'] };
+}
+
+/** Writes what changed into every list and every key that was read. */
+function update(queries: QueryClient, news: ReadonlyMap<string, Partial<ApiKey>>): void {
+  const changed = (key: ApiKey): ApiKey => ({ ...key, ...news.get(key.id) });
+  queries.setQueriesData<ApiKey[]>({ queryKey: [KEYS, 'list'] }, (list) => list?.map(changed));
+  queries.setQueriesData<Answer<ApiKey>>({ queryKey: [KEYS, 'one'] }, (answer) =>
+    answer ? { ...answer, value: changed(answer.value) } : answer,
+  );
 }

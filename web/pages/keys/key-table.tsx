@@ -51,7 +51,7 @@ export function KeyTable({ keys, onTag }: KeyTableProps) {
       title: 'Tags',
       onPhone: false,
       cell: ({ tags }) => (
-        <div className="flex flex-wrap gap-1">
+        <div className="flex min-w-28 flex-wrap gap-1">
           {tags.map((tag) => (
             <button
               key={tag}

@@ -6,6 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Guarded } from '../../shell/guarded.tsx';
 import { useHere } from '../../shell/here.ts';
 import { useKeys } from './key-data.ts';
 import { foundKeys, type KeysSearch } from './key-search.ts';
@@ -17,14 +18,12 @@ export function KeysPage() {
   const search = useSearch({ from: '/inside/keys' });
   const navigate = useNavigate();
   const { may } = useHere();
-  const { status, tag, q = '' } = search;
+  const { status, tag } = search;
   const filter = { ...(status ? { status } : {}), ...(tag ? { tag } : {}) };
-  const keys = useKeys(filter);
   const change = (changed: KeysSearch) =>
     navigate({ to: '/keys', search: { ...search, ...changed }, replace: true });
   const canCreate = may('keys.write');
   const create = () => navigate({ to: '/keys', search: { ...search, create: true } });
-  const isFiltered = Boolean(status || tag || q);
   return (
     <Page
       title="API keys"
@@ -38,20 +37,37 @@ export function KeysPage() {
       }
       call={<ApiCall path="/v1/management/api-keys" query={filter} />}
     >
+      <Guarded needs="keys.read">
+        <Keys search={search} change={change} create={canCreate ? create : undefined} />
+      </Guarded>
+      {search.create && canCreate ? (
+        <NewKeyDialog onClose={() => change({ create: undefined })} />
+      ) : null}
+    </Page>
+  );
+}
+
+interface KeysProps extends Omit<FoundProps, 'keys'> {
+  readonly create: (() => void) | undefined;
+}
+
+function Keys({ search, change, create }: KeysProps) {
+  const { status, tag, q } = search;
+  const keys = useKeys({ ...(status ? { status } : {}), ...(tag ? { tag } : {}) });
+  const isFiltered = Boolean(status || tag || q);
+  return (
+    <>
       <Filters search={search} change={change} keys={keys.data ?? []} />
       <Loaded query={keys} height="h-64">
         {(list) =>
           list.length === 0 && !isFiltered ? (
-            <NoKeys create={canCreate ? create : undefined} />
+            <NoKeys create={create} />
           ) : (
             <Found keys={list} search={search} change={change} />
           )
         }
       </Loaded>
-      {search.create && canCreate ? (
-        <NewKeyDialog onClose={() => change({ create: undefined })} />
-      ) : null}
-    </Page>
+    </>
   );
 }
 

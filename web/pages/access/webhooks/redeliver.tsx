@@ -17,7 +17,7 @@ export function Redeliver({ of: { id, status, task_id } }: { of: Delivery }) {
   };
   return (
     <>
-      <Button aria-label={`Send the webhook of ${task_id} again`} onClick={() => ask(true)}>
+      <Button aria-label={`Send again the webhook of ${task_id}`} onClick={() => ask(true)}>
         Send again…
       </Button>
       {isAsking ? (

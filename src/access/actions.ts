@@ -62,6 +62,7 @@ export const ACTIONS = {
   'people.read': { says: 'see people and invitations', roles: ALL, scopes: ['read'] },
   'people.write': { says: 'invite people and change their roles', roles: ADMINS, scopes: [] },
   'audit.read': { says: 'read the audit log', roles: ADMINS, scopes: ['read'] },
+  'models.read': { says: 'see models and their prices', roles: ALL, scopes: ['read', 'keys'] },
 } as const satisfies Record<string, Permission>;
 
 /** An action in an organization. */

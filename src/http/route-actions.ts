@@ -58,6 +58,8 @@ export const MANAGEMENT_ROUTES: Readonly<Record<string, Action>> = {
   'GET /v1/management/invitations': 'people.read',
   'POST /v1/management/invitations': 'people.write',
   'POST /v1/management/invitations/:id/revoke': 'people.write',
+  'GET /v1/management/models': 'models.read',
+  'GET /v1/management/models/:model': 'models.read',
   'GET /v1/management/audit-log': 'audit.read',
   'GET /v1/management/audit-log/export': 'audit.read',
   'GET /v1/management/audit-log/check': 'audit.read',

@@ -1,3 +1,4 @@
+import type { Availability } from '../actors/channels/availability.ts';
 import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
 import type { Channels } from '../actors/channels/channels.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
@@ -140,6 +141,11 @@ export class Inference {
   /** Since when no channel of a model is healthy, ms since the epoch; undefined if one is. */
   downSince(model_id: string): number | undefined {
     return this.deps.channels.downSince(model_id);
+  }
+
+  /** What a caller may expect of a model now. */
+  availability(model: CatalogueModel): Availability {
+    return this.deps.channels.availability(model.id);
   }
 
   /** Gets a whole answer from the first channel that serves the call. */
@@ -327,4 +333,5 @@ function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget):
 export type InferencePort = Pick<
   Inference,
   'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'downSince' | 'withAlternatives'
+  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'availability' | 'withAlternatives'
 >;

@@ -42,6 +42,7 @@ describe('roles', () => {
         'tasks.read',
         'settings.read',
         'people.read',
+        'models.read',
       ] as const),
     ]);
   });

@@ -160,6 +160,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       direct: () => Promise.reject(noUpstream()),
       withAlternatives: (error) => error,
       downSince: options.downSince ?? (() => undefined),
+      availability: (model) => (isServed(model) ? 'available' : 'unavailable'),
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
     }),

@@ -6,6 +6,7 @@ import type { keyRecord } from '../../src/http/management/key-record.ts';
 import type { organizationView } from '../../src/http/management/settings.ts';
 import type { tokenRecord } from '../../src/http/management/token-view.ts';
 import type { billingView } from '../../src/http/management/usage/billing-view.ts';
+import type { modelRecord, modelSummary } from '../../src/http/management/model-record.ts';
 import type { callView, timelineOf } from '../../src/http/management/usage/call-view.ts';
 import type { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
 import type { keyState } from '../../src/http/management/usage/key-state.ts';
@@ -38,6 +39,11 @@ export type RunningCalls = ReturnType<typeof runningList<RunningCall>>;
 
 /** An answer of `GET /v1/management/usage/query`. */
 export type UsageQuery = (typeof UsageQuerySchema)['static'];
+/** A model of the catalogue. */
+export type Model = View<typeof modelSummary>;
+
+/** A model with its contract. */
+export type ModelDetail = View<typeof modelRecord>;
 
 /** A page of a list. */
 export interface List<Item> {

@@ -1,6 +1,7 @@
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 import type { Clock } from '../clock.ts';
 import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './account.ts';
+import type { Availability } from './availability.ts';
 import { ChannelActor, type OnChannelEvent, type OnOutcome } from './channel.ts';
 import type { ChannelTransition, PeerHint } from './transition.ts';
 
@@ -143,5 +144,12 @@ export class Channels {
     const times = this.serving(model_id).map((channel) => channel.down_since_ms);
     const isUp = times.some((time) => time === undefined);
     return isUp || times.length === 0 ? undefined : Math.max(...(times as number[]));
+  }
+
+  /** What a caller may expect of a model now. */
+  availability(model_id: string): Availability {
+    const ready = this.serving(model_id).filter((channel) => channel.canAcquire());
+    if (ready.length === 0) return 'unavailable';
+    return ready.some(({ state }) => state === 'healthy') ? 'available' : 'degraded';
   }
 }

@@ -23,6 +23,7 @@ import {
   rotateApiKey,
   updateApiKey,
 } from './keys.ts';
+import { type ManagedModelDeps, ManagedModels } from './models.ts';
 import { listNotices } from './notices.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
 import { ManagedTasks } from './tasks.ts';
@@ -33,7 +34,11 @@ import { SavedViews } from './views.ts';
 import { getWebhookSecret, rotateWebhookSecret, type WebhookRouteDeps } from './webhooks.ts';
 
 /** Dependencies of all management routes. */
-export interface ManagementRouteDeps extends ManagementDeps, UsageDeps, WebhookRouteDeps {
+export interface ManagementRouteDeps
+  extends ManagementDeps,
+    UsageDeps,
+    WebhookRouteDeps,
+    ManagedModelDeps {
   /** The debug windows. Missing if this process copies no calls. */
   debug?: DebugRouteDeps['debug'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
@@ -48,6 +53,7 @@ export interface ManagementRouteDeps extends ManagementDeps, UsageDeps, WebhookR
 export function managementRoutes(
   app: ManagementRouteDeps & Pick<InferenceRouteDeps, 'repeats' | 'inference'>,
 ): PathMethods[] {
+  const models = new ManagedModels(app);
   return [
     ...listRoutes(app),
     ...debugRoutes(app),
@@ -65,6 +71,8 @@ export function managementRoutes(
     ...usageRoutes(app),
     ['/v1/management/notices', { GET: listNotices(app) }],
     ['/v1/management/find', { GET: findObject(app) }],
+    ['/v1/management/models', { GET: models.list }],
+    ['/v1/management/models/:model', { GET: models.get }],
     ['/v1/management/webhook-secret', { GET: getWebhookSecret(app) }],
     ['/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(app) }],
   ];

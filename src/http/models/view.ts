@@ -34,29 +34,45 @@ const DIRECT_UNITS: Record<DirectModel['price'][0]['unit'], string> = {
 };
 
 /** Returns the unit of the model's price (spec: `pricing_unit`). */
-function pricingUnit(model: CatalogueModel): string {
+export function pricingUnit(model: CatalogueModel): string {
   if (model.kind === 'chat') return 'token';
   return model.kind === 'direct' ? DIRECT_UNITS[model.price[0].unit] : model.price.unit;
 }
 
 /**
- * Returns the rank and the success rate of a model in its scene (what the model makes, e.g.
- * `image`). Returns an empty object for a model without a rank. Channel and physical model are
- * null, because they are secret (P5).
+ * Returns the place of a model in the ranking of its scene (what the model makes, e.g. `image`), from
+ * 1, and the outcomes behind it. Returns undefined for a model without a rank.
  */
-function agentPreferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
+export function rankOf({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
   const scene = RANKED_SCENES.find((each) => each === category);
   const ranked = (scene && snapshot?.ranking[scene]) ?? [];
   const index = ranked.findIndex(({ model }) => model === id);
   const entry = ranked[index];
-  if (!snapshot || !entry || !scene) return {};
+  if (!snapshot || !entry || !scene) return undefined;
+  return {
+    scene,
+    place: index + 1,
+    of: ranked.length,
+    success_rate_24h: entry.success_rate,
+    sample_count_24h: entry.samples,
+    status: entry.ready ? ('ready' as const) : ('insufficient_samples' as const),
+    updated_at: snapshot.updated_at.toISOString(),
+  };
+}
+
+/**
+ * Returns the rank of a model by its scene (spec: `agent_preferences`). Returns an empty object for a
+ * model without a rank. Channel and physical model are null, because they are secret (P5).
+ */
+function agentPreferences(model: CatalogueModel, snapshot: RankingSnapshot | undefined) {
+  const rank = rankOf(model, snapshot);
+  if (!rank) return {};
+  const { scene, place, of: _, updated_at, ...outcomes } = rank;
   return {
     [scene]: {
-      preferred_rank: index + 1,
-      success_rate_24h: entry.success_rate,
-      sample_count_24h: entry.samples,
-      status: entry.ready ? 'ready' : 'insufficient_samples',
-      updated_at: snapshot.updated_at.toISOString(),
+      preferred_rank: place,
+      ...outcomes,
+      updated_at,
       basis: { score_source: SCORE_SOURCE, channel_id: null, physical_model: null },
     },
   };
@@ -81,13 +97,13 @@ function contractSummary(model: CatalogueModel): object | null {
     ...common,
     scene,
     answers: by_task ? ['task'] : offers.async ? ['inline', 'task'] : ['inline'],
-    supported_operations: operationsOf(model),
+    supported_operations: generationOperations(model),
     parameters: Object.keys(generationProperties(model)),
   };
 }
 
 /** Returns the operations of a model: only those that the model accepts. */
-function operationsOf({ scene, contract, offers }: GenerationModel): readonly string[] {
+function generationOperations({ scene, contract, offers }: GenerationModel): readonly string[] {
   const takesImages = 'image' in contract.schema.properties;
   switch (scene) {
     case 'video':
@@ -132,6 +148,26 @@ export function modelObject(model: CatalogueModel, weir: object) {
   };
 }
 
+/** Returns the operations of any model, e.g. `text-to-video`. */
+export function operationsOf(model: CatalogueModel): readonly string[] {
+  if (model.kind === 'chat') return ['chat'];
+  return model.kind === 'direct' ? model.contract.operations : generationOperations(model);
+}
+
+/** Returns the parameters of a model as JSON Schema, with its rules; null for a chat model. */
+export function publicContract(model: CatalogueModel): PublicContract | null {
+  if (model.kind === 'chat') return null;
+  return model.kind === 'direct' ? directContract(model) : generationContract(model);
+}
+
+/** The parameters of a model as JSON Schema, and the rules that a schema cannot express. */
+interface PublicContract {
+  readonly title: string;
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[] | undefined;
+  readonly rules: readonly string[];
+}
+
 /** The model object with price, contract and capabilities (spec: Model object). */
 export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
   return modelObject(model, {
@@ -152,7 +188,7 @@ export function pricesOf(model: CatalogueModel) {
 }
 
 /** The public part of a price's source. Its note is for operators only. */
-function provenance({ source, date }: { source: string; date: string }): object {
+export function provenance({ source, date }: { source: string; date: string }) {
   return { source, date };
 }
 
@@ -185,41 +221,50 @@ function chatDetail({ declaration }: ChatModel): object {
  * What a model takes of a translated request. The source, and what differs on the protocols of
  * channels, are for operators only.
  */
-function publicAbilities(abilities: Abilities | undefined): object | null {
+export function publicAbilities(abilities: Abilities | undefined) {
   if (!abilities) return null;
   const { provenance: _, on: __, ...taken } = abilities;
   return taken;
 }
 
-function directDetail({ id, contract }: DirectModel): object {
-  const { schema, operations, batch, streams, rules } = contract;
+function directDetail(model: DirectModel): object {
+  const { operations, batch, streams } = model.contract;
   return {
     supported_operations: operations,
     capability_flags: { inline: true, async: false, streaming: streams, batch_input: batch },
-    public_contract: {
-      title: id,
-      ...schema,
-      properties: { ...schema.properties, model: { type: 'string', const: id } },
-      rules,
-    },
+    public_contract: directContract(model),
+  };
+}
+
+function directContract({ id, contract: { schema, rules } }: DirectModel): PublicContract {
+  return {
+    title: id,
+    ...schema,
+    properties: { ...schema.properties, model: { type: 'string', const: id } },
+    rules,
   };
 }
 
 function generationDetail(model: GenerationModel): object {
-  const { id, contract, by_task, offers } = model;
+  const { by_task, offers } = model;
   return {
-    supported_operations: operationsOf(model),
+    supported_operations: generationOperations(model),
     capability_flags: {
       inline: !by_task,
       async: by_task || offers.async === true,
       inline_inputs: offers.inline_inputs === true,
     },
-    public_contract: {
-      title: id,
-      ...contract.schema,
-      properties: generationProperties(model),
-      rules: contract.rules,
-    },
+    public_contract: generationContract(model),
+  };
+}
+
+function generationContract(model: GenerationModel): PublicContract {
+  const { id, contract } = model;
+  return {
+    title: id,
+    ...contract.schema,
+    properties: generationProperties(model),
+    rules: contract.rules,
   };
 }
 

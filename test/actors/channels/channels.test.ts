@@ -24,6 +24,26 @@ describe('the channels of a replica', () => {
     expect([ids('x'), ids('y'), ids('z')]).toEqual([['a', 'b'], ['a'], []]);
   });
 
+  test('say what a caller may expect of a model', () => {
+    const clock = new VirtualClock();
+    const configs = [config('a', { models: { x: 'x-1' } }), config('b', { models: { x: 'x-2' } })];
+    const channels = new Channels(configs, clock);
+    const [a, b] = channels.serving('x') as [ChannelActor, ChannelActor];
+    const fail = (channel: ChannelActor) => {
+      for (let time = 0; time < FAILURES_TO_OPEN; time += 1) channel.tryAcquire()?.failed(broken());
+    };
+    expect([channels.availability('x'), channels.availability('z')]).toEqual([
+      'available',
+      'unavailable',
+    ]);
+    fail(a);
+    expect(channels.availability('x')).toBe('available');
+    fail(b);
+    expect(channels.availability('x')).toBe('unavailable');
+    clock.advance(COOLDOWNS_MS.server);
+    expect(channels.availability('x')).toBe('degraded');
+  });
+
   describe('have a circuit for each model', () => {
     const models = { x: 'x', y: 'y' };
     const two = (more: object = {}) => {

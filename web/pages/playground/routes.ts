@@ -1,2 +1,13 @@
-/** The pages below `/playground`. */
-export const playgroundRoutes = [] as const;
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { inside } from '../../shell/roots.tsx';
+import { readPlaygroundSearch } from './scenes.ts';
+
+/** Calls of models with the person's session. */
+export const playgroundRoutes = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/playground',
+    validateSearch: readPlaygroundSearch,
+    component: lazyRouteComponent(() => import('./page.tsx'), 'PlaygroundPage'),
+  }),
+] as const;

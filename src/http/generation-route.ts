@@ -13,7 +13,8 @@ import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
 import { readIdempotencyKey } from './serve-once.ts';
-import { createLink, type Link, taskResponse } from './tasks/answer.ts';
+import { createLink, taskResponse } from './tasks/answer.ts';
+import type { Link } from './tasks/link.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
 /** The differences between the routes that create generations. */

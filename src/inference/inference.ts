@@ -332,6 +332,12 @@ function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget):
 /** The part of `Inference` that routes use. */
 export type InferencePort = Pick<
   Inference,
-  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'downSince' | 'withAlternatives'
-  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'availability' | 'withAlternatives'
+  | 'run'
+  | 'direct'
+  | 'speech'
+  | 'chargeDraft'
+  | 'isCallable'
+  | 'availability'
+  | 'downSince'
+  | 'withAlternatives'
 >;

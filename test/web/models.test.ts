@@ -64,7 +64,7 @@ describe('the rank', () => {
     ...{ success_rate_24h: 0.985, sample_count_24h: 210, status: 'ready' as const },
   };
   test('says why', () => {
-    expect(whyRanked(rank)).toContain('98.5% of 210 calls in 24 hours succeeded');
+    expect(whyRanked(rank)).toContain('98.5 % of 210 calls in 24 hours succeeded');
     expect(whyRanked({ ...rank, sample_count_24h: 0, status: 'insufficient_samples' })).toContain(
       'Nobody called it in 24 hours',
     );

@@ -1,12 +1,14 @@
 /** The answers of the API, typed by the functions of the server that make them. */
 import type { AuditLine as AuditLineOfLog } from '../../db/audit/entry.ts';
 import type { balanceView } from '../../src/http/management/balance-view.ts';
+import type { BatchRecord } from '../../src/http/management/batch-record.ts';
 import type { DeliveryRecord } from '../../src/http/management/delivery-record.ts';
 import type { keyRecord } from '../../src/http/management/key-record.ts';
+import type { modelRecord, modelSummary } from '../../src/http/management/model-record.ts';
 import type { organizationView } from '../../src/http/management/settings.ts';
+import type { TaskRecord } from '../../src/http/management/task-record.ts';
 import type { tokenRecord } from '../../src/http/management/token-view.ts';
 import type { billingView } from '../../src/http/management/usage/billing-view.ts';
-import type { modelRecord, modelSummary } from '../../src/http/management/model-record.ts';
 import type { callView, timelineOf } from '../../src/http/management/usage/call-view.ts';
 import type { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
 import type { keyState } from '../../src/http/management/usage/key-state.ts';
@@ -45,6 +47,15 @@ export type Model = View<typeof modelSummary>;
 /** A model with its contract. */
 export type ModelDetail = View<typeof modelRecord>;
 
+/** A task. */
+export type Task = TaskRecord;
+
+/** A message batch. */
+export type Batch = BatchRecord;
+
+/** A webhook with its attempts. */
+export type Delivery = DeliveryRecord;
+
 /** A page of a list. */
 export interface List<Item> {
   readonly data: readonly Item[];
@@ -63,9 +74,6 @@ export type Token = View<typeof tokenRecord>;
 
 /** A line of the audit log. */
 export type AuditLine = AuditLineOfLog;
-
-/** A webhook with its attempts. */
-export type Delivery = DeliveryRecord;
 
 /** An organization with its settings. */
 export type Organization = View<typeof organizationView>;

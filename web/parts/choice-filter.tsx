@@ -1,5 +1,5 @@
 /** A value of a filter, or a value with the name that a page shows for it. */
-export type FilterValue = string | { readonly value: string; readonly name: string };
+type FilterValue = string | { readonly value: string; readonly name: string };
 
 interface ChoiceFilterProps {
   readonly label: string;

@@ -1,13 +1,13 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { Sql } from 'postgres';
 import { noteChange } from '../../../db/audit/log.ts';
 import { type BatchListRow, findListedBatch, listBatchPage } from '../../../db/batches/list.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Batches } from '../../inference/batches/batches.ts';
-import { usd } from '../../json/usd.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { resultsBody } from '../messages/batches/view.ts';
+import { BATCH_STATUSES, BatchRecordSchema, managedBatchRecord } from './batch-record.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
 import {
   choiceParameter,
@@ -26,51 +26,13 @@ export interface BatchListDeps extends ManagementDeps {
   readonly lists: () => Sql;
 }
 
-const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const closed = { additionalProperties: false };
-/** An RFC 3339 datetime in UTC. */
-const Time = Type.String();
-const STATUSES = ['in_progress', 'canceling', 'ended'] as const;
-
-/** A message batch in the management routes. */
-const BatchRecordSchema = Type.Object(
-  {
-    object: Type.Literal('batch'),
-    id: Type.String(),
-    status: Type.Union(STATUSES.map((status) => Type.Literal(status))),
-    api_key_id: Type.String(),
-    /** How many items have each result; `remaining` items have none yet. */
-    progress: Type.Object(
-      {
-        total: Type.Integer(),
-        succeeded: Type.Integer(),
-        errored: Type.Integer(),
-        canceled: Type.Integer(),
-        expired: Type.Integer(),
-        remaining: Type.Integer(),
-      },
-      closed,
-    ),
-    /** USD that the ended items cost so far; null if an earlier version did not record it. */
-    charged_amount: Nullable(Type.Number()),
-    created_at: Time,
-    expires_at: Time,
-    cancel_requested_at: Nullable(Time),
-    ended_at: Nullable(Time),
-    /** The route with the results, which needs an API key; null while there are none. */
-    results_path: Nullable(Type.String()),
-  },
-  closed,
-);
-type BatchRecord = Static<typeof BatchRecordSchema>;
-
 /** The answer of `GET /v1/management/batches`. */
 export const BatchListSchema = listSchema(BatchRecordSchema);
 
 /** `GET /v1/management/batches`. */
 const BatchQuerySchema = Type.Object(
-  { status: choiceParameter(STATUSES), api_key_id: nameParameter(), ...PAGE_PARAMETERS },
-  closed,
+  { status: choiceParameter(BATCH_STATUSES), api_key_id: nameParameter(), ...PAGE_PARAMETERS },
+  { additionalProperties: false },
 );
 const validateQuery = validator(BatchQuerySchema);
 /** An id that does not match cannot exist, so it is not looked up. */
@@ -88,13 +50,17 @@ export class ManagedBatches {
     const query = readQuery(context.request, validateQuery);
     const request = pageRequestOf(query);
     const page = await listBatchPage(this.deps.lists(), organization_id, query, request);
-    const answer: Static<typeof BatchListSchema> = listAnswer(page, ({ id }) => id, recordOf);
+    const answer: Static<typeof BatchListSchema> = listAnswer(
+      page,
+      ({ id }) => id,
+      managedBatchRecord,
+    );
     return json(answer);
   };
 
   readonly get: Handler = async (context) => {
     const { organization_id } = await admitManager(this.deps, context);
-    return json(recordOf(await this.require(context, organization_id)));
+    return json(managedBatchRecord(await this.require(context, organization_id)));
   };
 
   /**
@@ -141,7 +107,7 @@ export class ManagedBatches {
       });
       await this.deps.batches().cancel(id, organization_id);
     }
-    return json(recordOf(await this.require(context, organization_id)));
+    return json(managedBatchRecord(await this.require(context, organization_id)));
   };
 
   private async require(
@@ -155,28 +121,4 @@ export class ManagedBatches {
     if (row) return row;
     throw new WeirError('not_found', 'There is no such batch.', { param: 'id' });
   }
-}
-
-function recordOf(row: BatchListRow): BatchRecord {
-  const { succeeded, errored, canceled, expired } = row.counts ?? {
-    succeeded: row.succeeded,
-    errored: row.errored,
-    canceled: 0,
-    expired: 0,
-  };
-  const remaining = Math.max(0, row.total - succeeded - errored - canceled - expired);
-  return {
-    object: 'batch',
-    id: row.id,
-    status: row.status,
-    api_key_id: row.key_id,
-    progress: { total: row.total, succeeded, errored, canceled, expired, remaining },
-    charged_amount: row.charged_nano_usd === null ? null : usd(row.charged_nano_usd),
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-    cancel_requested_at: row.cancel_initiated_at?.toISOString() ?? null,
-    ended_at: row.ended_at?.toISOString() ?? null,
-    results_path:
-      row.status === 'ended' && !row.archived_at ? `/v1/messages/batches/${row.id}/results` : null,
-  };
 }

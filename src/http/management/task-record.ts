@@ -4,7 +4,7 @@ import { requestIdOf } from '../../errors/request-id.ts';
 import type { StoredOutput } from '../../inference/tasks/port.ts';
 import { billingTransactionId, errorOf } from '../../inference/tasks/view.ts';
 import { usd } from '../../json/usd.ts';
-import type { Link } from '../tasks/answer.ts';
+import type { Link } from '../tasks/link.ts';
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };
@@ -78,7 +78,7 @@ export const TASK_MEMBERS = {
 
 /** A task in the management routes. */
 export const TaskRecordSchema = Type.Object(TASK_MEMBERS, closed);
-type TaskRecord = Static<typeof TaskRecordSchema>;
+export type TaskRecord = Static<typeof TaskRecordSchema>;
 
 /** Returns a task as its organization sees it. It names no channel, provider or upstream model (P5). */
 export function managedTaskRecord(row: TaskListRow, link: Link): TaskRecord {

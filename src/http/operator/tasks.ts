@@ -12,7 +12,8 @@ import {
 } from '../management/list-query.ts';
 import { managedTaskRecord, TASK_MEMBERS } from '../management/task-record.ts';
 import { TASK_FILTERS } from '../management/tasks.ts';
-import { createLink, type Link } from '../tasks/answer.ts';
+import { createLink } from '../tasks/answer.ts';
+import type { Link } from '../tasks/link.ts';
 import type { GenerationPorts } from '../tasks/ports.ts';
 import type { OperatorDeps } from './channels.ts';
 

@@ -1,5 +1,6 @@
 import type { StoredOutput, TaskView } from '../../inference/tasks/port.ts';
 import { json, publicOrigin } from '../endpoint.ts';
+import type { Link } from './link.ts';
 import type { GenerationPorts } from './ports.ts';
 
 /**
@@ -32,9 +33,6 @@ export function withTaskHeaders(response: Response, view: TaskView): Response {
   response.headers.set('cache-control', 'no-store');
   return response;
 }
-
-/** Turns a file's name into the file's absolute signed URL. */
-export type Link = (name: string) => string;
 
 /**
  * Returns the function that makes the URLs of an answer. A route that creates a task calls this

@@ -13,7 +13,7 @@ export interface ModelSearch {
 
 /** The orders of the list. The catalogue's own order is the first. */
 export const SORTS = ['catalogue', 'name', 'price', 'rank', 'spent'] as const;
-export type Sort = (typeof SORTS)[number];
+type Sort = (typeof SORTS)[number];
 
 /** Reads the search of the address. What it does not know is left out. */
 export function readModelSearch(given: Record<string, unknown>): ModelSearch {

@@ -97,6 +97,9 @@ const ELSEWHERE = new Set([
   'PATCH /v1/management/tokens/:id',
   'POST /v1/management/tokens/:id/rotate',
   'POST /v1/management/tokens/:id/revoke',
+  'POST /v1/management/views',
+  'PATCH /v1/management/views/:id',
+  'DELETE /v1/management/views/:id',
 ]);
 const OPERATED: Case[] = [
   [

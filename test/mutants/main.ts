@@ -7,6 +7,7 @@ import { ACCESS } from './list/access.ts';
 import { ACCOUNTS } from './list/accounts.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
+import { CHANNELS } from './list/channels.ts';
 import { CONTRACTS } from './list/contracts.ts';
 import { DEBUG } from './list/debug.ts';
 import { DURABLE } from './list/durable.ts';
@@ -37,6 +38,7 @@ export const MUTANTS = candidatesOf([
   ...QUOTA,
   ...LEDGER,
   ...BUS,
+  ...CHANNELS,
   ...PARAMETERS,
   ...PRICES,
   ...BOUNDS,

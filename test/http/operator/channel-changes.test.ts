@@ -94,12 +94,17 @@ describe('PATCH /v1/operator/channels/{id}', () => {
     expect((await world.channels.send('GET', '/mine')).headers.get('etag')).toBe(settings);
   });
 
-  test('200: a repeat changes nothing', async () => {
+  test('200: a repeat changes nothing, and needs no provider', async () => {
     await world.create({ id: 'mine' });
-    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const read = await world.channels.send('GET', '/mine');
+    const headers = {
+      'idempotency-key': crypto.randomUUID(),
+      'if-match': read.headers.get('etag') ?? '',
+    };
     const body = { weight: 2, api_key: `sim-${CANARY}` };
     const first = await world.channels.ask('PATCH', '/mine', body, headers);
     await world.channels.ask('PATCH', '/mine', { weight: 5 });
+    await world.simulator.setAccount(CANARY, { revoked: true });
     expect(await world.channels.ask('PATCH', '/mine', body, headers)).toEqual(first);
     expect((await world.channels.list())[0]?.weight).toBe(5);
   });

@@ -105,6 +105,8 @@ describe('a listener', () => {
     await replica.pass(5_000);
     expect(await newsIn(stream)).toEqual([]);
     expect(replica.errors).toEqual([]);
+    // Nobody listens at another replica.
+    expect(replica.published_to('arrivals')).toEqual([]);
   });
 
   test('hears of calls that came too fast', async () => {

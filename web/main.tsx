@@ -4,12 +4,10 @@ import { createRouter, RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { whenSessionEnds } from './api/client.ts';
 import { ApiError } from './api/error.ts';
 import './icons/icon.svg';
 import { routeTree } from './routes.tsx';
 import { registerFonts } from './shell/fonts.ts';
-import { askToSignInAgain } from './shell/signed-out.ts';
 
 // Radix makes a style for pages behind an open menu. The policy of the document admits it by its nonce.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content;
@@ -32,7 +30,6 @@ const queries = new QueryClient({
 });
 
 registerFonts();
-whenSessionEnds(askToSignInAgain);
 
 const router = createRouter({
   routeTree,

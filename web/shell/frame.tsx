@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
-import { api } from '../api/client.ts';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { api, whenSessionEnds } from '../api/client.ts';
 import { hereOf, type Session } from '../api/session.ts';
 import { LiveEvents } from '../live/live-events.tsx';
 import { SignInForm } from '../pages/sign-in/form.tsx';
@@ -10,7 +10,7 @@ import { SaidLine } from '../parts/said.tsx';
 import { HereContext } from './here.ts';
 import { Navigation } from './navigation.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
-import { signedInAgain, useSignedOut } from './signed-out.ts';
+import { askToSignInAgain, signedInAgain, useSignedOut } from './signed-out.ts';
 import { useTheme } from './theme.ts';
 import { Wordmark } from './wordmark.tsx';
 
@@ -24,6 +24,14 @@ export function Frame({ session }: { session: Session }) {
   const [isMenuOpen, showMenu] = useState(false);
   const isSignedOut = useSignedOut();
   const queries = useQueryClient();
+  // Before anybody is signed in, no session can end.
+  useEffect(() => {
+    whenSessionEnds(askToSignInAgain);
+    return () => {
+      whenSessionEnds(() => undefined);
+      signedInAgain();
+    };
+  }, []);
   const openPalette = useCallback(() => showPalette(true), []);
   usePaletteKeys(openPalette);
   const signOut = async () => {

@@ -6,6 +6,7 @@ export const PAGES = [
   '/',
   '/sign-in',
   '/v1/auth/links/:link',
+  '/link',
   '/welcome',
   '/playground',
   '/models',

@@ -1,11 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { SESSION_KEY, type Session, useSession } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Field, isShownBeside } from '../../parts/field.tsx';
+import { keptLink } from './kept-link.ts';
 import { Outside } from './outside.tsx';
 
 /** A one-time link (`GET /v1/auth/links/{link}`). */
@@ -25,14 +26,20 @@ const TITLES = {
 
 /** The page of a one-time link: an invitation, the first operator, or a new password. */
 export function LinkPage() {
-  const { link } = useParams({ from: '/v1/auth/links/$link' });
-  // The link is a credential until it is used, so it does not stay in the address.
-  useEffect(() => history.replaceState(history.state, '', '/sign-in'), []);
+  const link = keptLink();
   const query = useQuery({
     queryKey: ['link', link],
     queryFn: ({ signal }) => api.get<OneTimeLink>(`/v1/auth/links/${link}`, {}, signal),
     staleTime: Number.POSITIVE_INFINITY,
+    enabled: link !== '',
   });
+  if (link === '') {
+    return (
+      <Outside title="Open the link again">
+        <p>A link is in no address, so that nobody else can use it. Open yours once more.</p>
+      </Outside>
+    );
+  }
   if (query.error) {
     return (
       <Outside title="This link does not work">

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { root } from '../../shell/roots.tsx';
+import { keepLink } from './kept-link.ts';
 
 /** The pages of people who are not signed in. */
 export const signInRoutes = [
@@ -13,6 +14,15 @@ export const signInRoutes = [
   createRoute({
     getParentRoute: () => root,
     path: '/v1/auth/links/$link',
+    // The link is a credential until it is used, so it does not stay in the address.
+    beforeLoad({ params }) {
+      keepLink(params.link);
+      throw redirect({ to: '/link', replace: true });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/link',
     component: lazyRouteComponent(() => import('./link-page.tsx'), 'LinkPage'),
   }),
 ] as const;

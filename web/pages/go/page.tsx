@@ -6,14 +6,7 @@ import { ApiError } from '../../api/error.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Missing } from '../../shell/missing.tsx';
-
-/** What an id belongs to (`GET /v1/management/find`). */
-interface Found {
-  readonly kind: string;
-  readonly id: string;
-  /** The path of its page. */
-  readonly page: string;
-}
+import { type Found, targetOf } from './target.ts';
 
 /** Opens the page of an id: of a request, a task, a key, a batch, a delivery, a person, … */
 export function GoPage() {
@@ -23,7 +16,7 @@ export function GoPage() {
     queryKey: ['find', id],
     queryFn: ({ signal }) => api.get<Found>('/v1/management/find', { id }, signal),
   });
-  const page = query.data?.page;
+  const page = query.data && targetOf(query.data);
   useEffect(() => {
     if (page !== undefined) navigate({ href: page, replace: true });
   }, [page, navigate]);

@@ -15,8 +15,12 @@ import type { keyState } from '../../src/http/management/usage/key-state.ts';
 import type { publicCall, runningList } from '../../src/http/management/usage/running-view.ts';
 import type { statementView } from '../../src/http/management/usage/statement-view.ts';
 import type { invitationRecord, memberRecord } from '../../src/http/people/view.ts';
+import type { arrivalOf } from '../../src/inference/records/arrival-view.ts';
 
 type View<Make extends (...args: never[]) => unknown> = ReturnType<Make>;
+
+/** A call that reached Weir, as operators see it. */
+export type Arrival = View<typeof arrivalOf>;
 
 /** An API key. */
 export type ApiKey = View<typeof keyRecord>;

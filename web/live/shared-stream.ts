@@ -52,7 +52,7 @@ export function followShared(organization_id: string, listener: StreamListener):
         tell({ kind: 'state', is_live: value });
       },
     };
-    await followEvents(leader, end.signal, last_id);
+    await followEvents('/v1/management/events', leader, end.signal, last_id);
   };
   navigator.locks.request(name, { signal: end.signal }, lead).catch((error: unknown) => {
     if (!end.signal.aborted) throw error;

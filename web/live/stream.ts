@@ -7,7 +7,7 @@ const PAUSE_MS = { first: 500, longest: 10_000 };
 /** A stream that is silent for longer is broken: the server writes every 15 s. */
 const SILENT_MS = 40_000;
 
-/** An event of `GET /v1/management/events`. */
+/** An event of a stream of the API. */
 export interface LiveEvent {
   readonly type: string;
   readonly data: unknown;
@@ -22,11 +22,12 @@ export interface StreamListener {
 }
 
 /**
- * Follows the events of the organization until `signal` aborts. A broken stream is opened again and resumed
- * by the id of its last event. Returns when the server refuses, e.g. because the session has ended.
+ * Follows the events of a path until `signal` aborts. A broken stream is opened again and resumed by the id
+ * of its last event. Returns when the server refuses, e.g. because the session has ended.
  * `last_id` resumes the stream of another tab.
  */
 export async function followEvents(
+  path: string,
   { onEvent, onState }: StreamListener,
   signal: AbortSignal,
   last_id: string | undefined,
@@ -40,7 +41,7 @@ export async function followEvents(
     // A connection of a network that went away stays open and silent.
     addEventListener('offline', stop);
     try {
-      const response = await fetch('/v1/management/events', {
+      const response = await fetch(path, {
         headers: {
           ...organizationHeaders(),
           ...(resumed === undefined ? {} : { 'last-event-id': resumed }),

@@ -1,18 +1,15 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import type { Here } from '../api/session.ts';
-import { PLACES } from './places.ts';
+import { placesFor } from './places.ts';
 
 const ACTIVE = 'bg-accent-soft font-medium text-accent! hover:bg-accent-soft';
 
 /** The pages that the person may open. */
 export function Navigation({ here, onChosen }: { here: Here; onChosen?: () => void }) {
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const groups = PLACES.map((places) =>
-    places.filter(({ needs }) => needs === undefined || here.may(needs)),
-  ).filter((places) => places.length > 0);
   return (
     <nav aria-label="Pages" className="grid gap-4">
-      {groups.map((places) => (
+      {placesFor(here).map((places) => (
         <ul key={places[0]?.to} className="grid gap-0.5">
           {places.map(({ to, title, under }) => (
             <li key={to}>

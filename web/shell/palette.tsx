@@ -3,7 +3,7 @@ import { Command } from 'cmdk';
 import { useState } from 'react';
 import type { Here } from '../api/session.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { PLACES } from './places.ts';
+import { placesFor } from './places.ts';
 import { useTheme } from './theme.ts';
 
 /** What looks like an id of Weir, e.g. `req-…` or a UUID. It is found by `/go/{id}`. */
@@ -46,8 +46,8 @@ export function Palette({ here, onClose, signOut }: PaletteProps) {
               onSelect={() => go(`/go/${encodeURIComponent(id)}`)}
             />
           ) : null}
-          {PLACES.flat()
-            .filter(({ needs }) => needs === undefined || here.may(needs))
+          {placesFor(here)
+            .flat()
             .map(({ to, title, says }) => (
               <Item
                 key={to}

@@ -1,4 +1,5 @@
 import type { Action } from '../../src/access/actions.ts';
+import type { Here } from '../api/session.ts';
 
 /** A page of the navigation. A person who may not do `needs` does not see it. */
 export interface Place {
@@ -7,21 +8,27 @@ export interface Place {
   /** The question that the page answers, for the search of ⌘K. */
   readonly says: string;
   readonly needs?: Action;
+  /** True for a page of operators. */
+  readonly forOperators?: true;
   /** The start of the paths of all its pages, if `to` is only the first of them. */
   readonly under?: string;
 }
 
-/** The pages of the navigation, in groups. */
-export const PLACES: readonly (readonly Place[])[] = [
+const PLACES: readonly (readonly Place[])[] = [
   [
     { to: '/', title: 'Overview', says: 'are we well, what do we spend', needs: 'usage.read' },
     {
       to: '/playground',
       title: 'Playground',
       says: 'try a model, what does it cost',
-      needs: 'keys.write',
+      needs: 'keys.use',
     },
-    { to: '/models', title: 'Models', says: 'which model should I take, prices' },
+    {
+      to: '/models',
+      title: 'Models',
+      says: 'which model should I take, prices',
+      needs: 'models.read',
+    },
   ],
   [
     { to: '/keys', title: 'API keys', says: 'who may spend how much, caps', needs: 'keys.read' },
@@ -45,4 +52,19 @@ export const PLACES: readonly (readonly Place[])[] = [
     },
     { to: '/docs', title: 'Docs', says: 'how to use and operate Weir' },
   ],
+  [
+    {
+      to: '/welcome',
+      title: 'Connect a provider',
+      says: 'add a channel, provider key, first call, listen to calls',
+      forOperators: true,
+    },
+  ],
 ];
+
+/** The pages that a person may open, in groups. */
+export function placesFor({ session, may }: Here): readonly (readonly Place[])[] {
+  const mayOpen = ({ needs, forOperators }: Place) =>
+    (needs === undefined || may(needs)) && (!forOperators || session.is_operator);
+  return PLACES.map((places) => places.filter(mayOpen)).filter((places) => places.length > 0);
+}

@@ -23,7 +23,7 @@ export function Confirm({ title, children, label, act: work, onClose }: ConfirmP
       <div className="grid gap-2">{children}</div>
       {error ? <ErrorNote error={error} /> : null}
       <div className="flex flex-wrap justify-end gap-2">
-        <Button autoFocus onClick={onClose}>
+        <Button data-first onClick={onClose}>
           Cancel
         </Button>
         <Button

@@ -23,7 +23,7 @@ export function Dialog({
     const dialog = element.current;
     dialog?.showModal();
     // Otherwise the button that closes the dialog would have the focus.
-    dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    dialog?.querySelector<HTMLElement>('input, select, textarea, [data-first]')?.focus();
     return () => dialog?.close();
   }, []);
   return (
@@ -40,7 +40,7 @@ export function Dialog({
       }}
       className={`m-auto max-h-[92dvh] w-[calc(100vw-1.5rem)] ${wide ? 'max-w-3xl' : 'max-w-lg'} overflow-y-auto rounded-box border border-line bg-card p-0 text-left text-ink shadow-2xl`}
     >
-      <div className="grid gap-4 p-5">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 p-5">
         <div className="flex items-start justify-between gap-4">
           <h2 id={id} className="min-w-0 text-lg font-semibold">
             {title}

@@ -57,8 +57,9 @@ async function traces(page: Page): Promise<string> {
 
 test('a key is made in three clicks and shown once, with a curl that works', async () => {
   const { page, mistakes } = await world.open('/');
+  await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Control+K');
-  await page.keyboard.type('create an api');
+  await page.getByPlaceholder('A page, an act, or any id').fill('create an api');
   await page.keyboard.press('Enter');
   await page.getByRole('textbox', { name: 'Name' }).fill('Shop');
   expect(await page.getByText('No cap: this key may spend').isVisible()).toBe(true);
@@ -209,6 +210,28 @@ test('a session that ends in the middle of the form loses nothing', async () => 
   await page.getByRole('button', { name: 'Create the key' }).click();
   await page.getByText('Kept text works now.', { exact: false }).waitFor();
   await context.close();
+});
+
+test('a key may be limited to models, and then its first call is to one of them', async () => {
+  const { page, mistakes } = await world.open('/keys?create=true', { width: 320 });
+  await page.locator('summary', { hasText: 'Models' }).click();
+  await page.getByLabel('Find a model').fill('haiku');
+  await page.getByLabel('claude-haiku-4-5', { exact: false }).first().check();
+  await page.locator('summary', { hasText: 'Expires' }).click();
+  await expectGoodPage(page);
+  const dialog = page.getByRole('dialog');
+  const isTooWide = await dialog.evaluate(
+    ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+  );
+  expect(isTooWide).toBe(false);
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await dialog.getByText('It has no cap.', { exact: false }).waitFor();
+  expect(await dialog.locator('pre').textContent()).toContain('"claude-haiku-4-5');
+  await page.getByRole('tab', { name: 'openai (python)' }).click();
+  expect(await dialog.locator('pre').textContent()).toMatch(/api_key="sk-[\w-]{43}"/);
+  await expectGoodPage(page);
+  expect(mistakes).toEqual([]);
+  await page.context().close();
 });
 
 test('a viewer sees keys and changes none', async () => {

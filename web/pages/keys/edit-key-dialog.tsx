@@ -59,7 +59,7 @@ export function EditKeyDialog({ opened, onClose }: EditKeyProps) {
   };
   return (
     <Dialog title="Edit the key" onClose={onClose} dismissible={!hasChanges}>
-      <form onSubmit={submit} className="grid gap-4">
+      <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
         {error && !isShownBeside(error, SHOWN_BESIDE) ? <ErrorNote error={error} /> : null}
         {foreign.length > 0 ? <ForeignNote changes={foreign} /> : null}
         <KeyFields form={form} onChange={setForm} error={error} available={balance?.available} />

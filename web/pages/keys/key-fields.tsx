@@ -142,7 +142,7 @@ function Fold({ form, field, error, children }: FoldProps) {
   return (
     <details open={isRefused || undefined} className="group">
       <summary className="flex items-baseline gap-3 rounded-control px-3 py-1.5 hover:bg-sunk">
-        <span className="w-40 shrink-0">{LABELS[field]}</span>
+        <span className="w-32 shrink-0 sm:w-40">{LABELS[field]}</span>
         <bdi className="min-w-0 flex-1 truncate text-soft group-open:invisible">
           {wordsOf(form, field)}
         </bdi>

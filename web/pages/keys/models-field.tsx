@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import type { Model } from '../../api/types.ts';
+import { modelsQuery } from '../../catalogue/queries.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { type CatalogueModel, useCatalogue } from './models.ts';
 
 interface ModelsFieldProps {
   readonly chosen: readonly string[];
@@ -9,7 +11,7 @@ interface ModelsFieldProps {
 
 /** Chooses the models that a key may use. None means all. */
 export function ModelsField(props: ModelsFieldProps) {
-  const catalogue = useCatalogue();
+  const catalogue = useQuery(modelsQuery());
   return (
     <Loaded query={catalogue} height="h-40">
       {(models) => <Choices models={models} {...props} />}
@@ -17,11 +19,7 @@ export function ModelsField(props: ModelsFieldProps) {
   );
 }
 
-function Choices({
-  models,
-  chosen,
-  onChange,
-}: ModelsFieldProps & { models: readonly CatalogueModel[] }) {
+function Choices({ models, chosen, onChange }: ModelsFieldProps & { models: readonly Model[] }) {
   const [text, setText] = useState('');
   const id = useId();
   // A model that left the catalogue may stay in the list of a key that has it.

@@ -49,7 +49,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   }
   return (
     <Dialog title="Create an API key" onClose={onClose} dismissible={form === NEW_KEY}>
-      <form onSubmit={submit} className="grid gap-4">
+      <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
         {error && !isShownBeside(error, SHOWN_BESIDE) ? <ErrorNote error={error} /> : null}
         <KeyFields form={form} onChange={setForm} error={error} available={balance?.available} />
         <div className="flex flex-wrap justify-end gap-2">

@@ -64,7 +64,7 @@ function Revoke({ of: { id, email } }: { of: Invitation }) {
     say(`The invitation of ${email} is revoked.`);
   };
   return (
-    <>
+    <div className="-my-1.5 text-right">
       <Button
         kind="quiet"
         className="text-bad!"
@@ -85,6 +85,6 @@ function Revoke({ of: { id, email } }: { of: Invitation }) {
           </p>
         </Confirm>
       ) : null}
-    </>
+    </div>
   );
 }

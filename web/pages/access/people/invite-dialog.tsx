@@ -45,7 +45,13 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           <bdi className="font-medium">{made.email}</bdi>. It works once, until{' '}
           {localTime(made.expires_at)}.
         </p>
-        {made.url === undefined ? null : <Secret secret={made.url} what="link" />}
+        {made.url === undefined ? null : (
+          <Secret
+            secret={made.url}
+            what="link"
+            next="Whoever has it can use it, so send it only to this person."
+          />
+        )}
         <div className="flex justify-end">
           <Button kind="primary" onClick={onClose}>
             {made.url === undefined ? 'Close' : 'I have kept the link'}

@@ -21,7 +21,7 @@ export function RemoveButton({ of: person, isOwn }: { of: Person; isOwn: boolean
     say(`${person.name} is removed.`);
   };
   return (
-    <>
+    <div className="-my-1.5 text-right">
       <Button
         kind="quiet"
         aria-label={`Remove ${person.name}`}
@@ -48,6 +48,6 @@ export function RemoveButton({ of: person, isOwn }: { of: Person; isOwn: boolean
           <p className="text-soft">To come back, the person needs a new invitation.</p>
         </Confirm>
       ) : null}
-    </>
+    </div>
   );
 }

@@ -43,7 +43,7 @@ export function RoleChoice({ of: person, isOwn }: RoleChoiceProps) {
   return (
     <>
       <select
-        className="control w-auto! min-w-24"
+        className="control -my-1.5 w-auto! min-w-24"
         aria-label={`Role of ${person.name}`}
         value={person.role}
         disabled={isBusy}

@@ -61,7 +61,11 @@ function Tokens({ filter }: { filter: { limit: number; status?: string } }) {
       title: 'Token',
       cell: ({ name, token_prefix, created_by }) => (
         <div className="min-w-28">
-          <bdi className="font-medium">{name}</bdi>
+          {name === '' ? (
+            <span className="text-soft">without a name</span>
+          ) : (
+            <bdi className="font-medium">{name}</bdi>
+          )}
           <div className="font-mono text-[0.82em] text-soft">{token_prefix}</div>
           {created_by === session.person.id ? (
             <div className="text-[0.82em] text-soft">made by you</div>

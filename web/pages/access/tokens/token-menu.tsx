@@ -36,7 +36,7 @@ export function TokenMenu({ of: token }: { of: Token }) {
     say(`“${token.name}” is revoked.`);
   };
   return (
-    <div className="text-right">
+    <div className="-my-1.5 text-right">
       <Menu
         label={`Acts on ${token.name}`}
         button="⋯"

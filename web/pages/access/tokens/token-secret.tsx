@@ -17,7 +17,7 @@ export function TokenSecret({ made: { name, token, scopes }, onKept }: TokenSecr
       <p>
         <bdi className="font-medium">{name}</bdi> works now. It is good for {scopes.join(', ')}.
       </p>
-      <Secret secret={token} what="token" />
+      <Secret secret={token} what="token" next="Keep it where your program reads it." />
       <CodeBlock
         code={`curl ${location.origin}${path} \\\n  -H "Authorization: Bearer ${token}"`}
         what="command"

@@ -49,6 +49,8 @@ export interface CallFilters extends UsageFilters {
   readonly outcomes?: readonly string[] | undefined;
   readonly error_code?: string | undefined;
   readonly faults?: readonly string[] | undefined;
+  /** False: without tasks that run. Their calls count in sums when the tasks end. */
+  readonly running?: boolean | undefined;
 }
 
 /** The place after which a page begins: the date and id of the last call of the page before. */
@@ -74,7 +76,7 @@ export function listCalls(
     after === undefined
       ? sql``
       : sql`and (${sql(`${alias}.at`)}, ${sql(`${alias}.id`)}) < (${after.at}, ${after.id}::uuid)`;
-  const { outcomes, error_code, faults } = filters;
+  const { outcomes, error_code, faults, running: withRunning = true } = filters;
   const of_records = { ...filters, access_channel: undefined };
   const named = faults && sql`any(${[...faults]}::text[])`;
   const isOutcome = outcomes ? sql`and outcome = any(${outcomes as string[]})` : sql``;
@@ -93,12 +95,13 @@ export function listCalls(
       and ${isIn(sql, as_of, 'call_record')} ${isOutcome} ${place('call_record')}
       ${error_code === undefined ? sql`` : sql`and error_code = ${error_code}`}
       ${named === undefined ? sql`` : sql`and fault = ${named}`}
+      ${withRunning ? sql`` : sql`and (task_id is null or outcome <> 'accepted')`}
       and (outcome <> 'accepted' or not exists (
         select from task join usage_line on usage_line.id = task.billing_id
         where task.id = call_record.task_id and ${isIn(sql, as_of, 'usage_line')}))
     order by call_record.at desc, call_record.id desc limit ${limit}`;
   const hasRunning =
-    error_code === undefined && !faults && (outcomes?.includes('accepted') ?? true);
+    withRunning && error_code === undefined && !faults && (outcomes?.includes('accepted') ?? true);
   const running = sql`
     select ${freeColumns(sql)} from (${runningTasks(sql, as_of)}) as running
     where ${hasRunning ? sql`true` : sql`false`} and ${conditions(sql, of_records, 'running')}

@@ -15,6 +15,9 @@ import type { FoundSession, SignInClient, SignInLibrary } from './library.ts';
 /** The header that names the organization of a request, if its person is in several. */
 const ORGANIZATION_HEADER = 'weir-organization';
 
+/** The same, as a parameter of the routes that a link opens: a link sends no header. */
+const ORGANIZATION_PARAMETER = 'organization_id';
+
 /** The parts of `PersonSessions`. */
 export interface PersonSessionParts {
   readonly sql: Sql;
@@ -105,10 +108,11 @@ export class PersonSessions {
 }
 
 function chosen(
-  { headers }: Request,
+  { headers, url }: Request,
   organizations: readonly PersonOrganization[],
 ): PersonOrganization {
-  const wanted = headers.get(ORGANIZATION_HEADER);
+  const wanted =
+    headers.get(ORGANIZATION_HEADER) ?? new URL(url).searchParams.get(ORGANIZATION_PARAMETER);
   const [first, ...others] = organizations;
   const found = wanted === null ? first : organizations.find(({ id }) => id === wanted);
   if (!found) {

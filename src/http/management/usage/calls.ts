@@ -38,6 +38,7 @@ const validate = validator(
     outcome: Type.Optional(anyOf(OUTCOMES)),
     errorCode: Type.Optional(short),
     fault: Type.Optional(anyOf(FAULTS)),
+    running: Type.Optional(anyOf(['true', 'false'])),
     limit: Type.Optional(short),
     cursor: Type.Optional(short),
   }),
@@ -57,6 +58,7 @@ export function listRequests(deps: UsageDeps): Handler {
       key_id: query.api_key_id,
       outcomes: outcome === undefined ? undefined : [outcome],
       error_code: query.errorCode,
+      running: query.running !== 'false',
       // An owner sees a fault of the platform's account as the provider's (`callView`).
       faults: fault === 'provider' ? ['provider', 'account'] : fault ? [fault] : undefined,
     };

@@ -24,7 +24,7 @@ const MILLION = 1_000_000;
  * The price of a chat or direct call is the latest one of its time that gives exactly the charge. So an
  * answer never shows a price at which the call was not charged. A task keeps its own arithmetic.
  */
-export async function chargeOf(sql: Sql, row: CallRow): Promise<object> {
+export async function chargeOf(sql: Sql, row: CallRow) {
   const amount = decimal(scaled(row.charged_nano_usd, NANO_PLACES));
   if (row.billing_id === null) {
     const isHeld = row.outcome === 'accepted' && row.task_id !== null;
@@ -51,7 +51,7 @@ function answer(
   state: 'priced' | 'unpriced' | 'free' | 'held',
   amount: string,
   { lines = [], price, reason }: Explained = {},
-): object {
+) {
   const { since, provenance } = price ?? {};
   return {
     state,

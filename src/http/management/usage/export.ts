@@ -6,6 +6,7 @@ import type { UsageRow } from '../../../../db/usage/lines.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import { requestIdOf, withoutDashes } from '../../../errors/request-id.ts';
 import { validator } from '../../../errors/validate.ts';
+import { WeirError } from '../../../errors/weir-error.ts';
 import type { Handler } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
 import { lineRecord, type UsageDeps } from './lines.ts';
@@ -18,6 +19,8 @@ const validate = validator(
   querySchema({
     ...FILTERS,
     api_key_id: Type.Optional(Type.String({ maxLength: 100 })),
+    /** A link of the dashboard names the organization of a person who is in several. */
+    organization_id: Type.Optional(Type.String({ maxLength: 100 })),
     format: Type.Optional(
       Type.Union(
         FORMATS.map((name) => Type.Literal(name)),
@@ -37,6 +40,11 @@ export function exportUsage(deps: UsageDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const query = validate(queryOf(context.request));
+    if (query.organization_id !== undefined && query.organization_id !== organization_id) {
+      throw new WeirError('access_denied', 'The credential is not of this organization.', {
+        param: 'organization_id',
+      });
+    }
     const catalogue = deps.catalogue();
     const filters = {
       ...filtersOf(query, organization_id, catalogue),

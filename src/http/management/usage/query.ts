@@ -17,9 +17,12 @@ const SCENES = [
   'translation',
   'music',
   '3d',
+  'none',
 ] as const;
 const ACCESS_CHANNELS = ['platform', 'byok'] as const;
-const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
+const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini', 'none'] as const;
+/** The name of what has none: of calls that were refused before Weir knew it. */
+const NONE = 'none';
 const MAX_PAGE = 1_000_000;
 
 /** A text of so many characters. */
@@ -79,8 +82,12 @@ export function filtersOf(
   catalogue: Catalogue,
 ): UsageFilters {
   const { since: from, before: until } = readDateRange(query);
-  const { modelVendor } = query;
-  const model = query.logicalModel;
+  const [model, modelVendor, scene, protocol] = [
+    query.logicalModel,
+    query.modelVendor,
+    query.scene,
+    query.protocol,
+  ].map((name) => (name === NONE ? '' : name));
   return {
     organization_id,
     // An alias of a model is another name of the same lines.
@@ -90,9 +97,9 @@ export function filtersOf(
       modelVendor === undefined
         ? undefined
         : catalogue.all().flatMap(({ id, owned_by }) => (owned_by === modelVendor ? [id] : [])),
-    scene: query.scene,
+    scene,
     access_channel: query.accessChannel as UsageFilters['access_channel'],
-    protocol: query.protocol,
+    protocol,
     end_user: query.user,
     from,
     until,

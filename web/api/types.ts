@@ -10,6 +10,7 @@ import type { TaskRecord } from '../../src/http/management/task-record.ts';
 import type { tokenRecord } from '../../src/http/management/token-view.ts';
 import type { billingView } from '../../src/http/management/usage/billing-view.ts';
 import type { callView, timelineOf } from '../../src/http/management/usage/call-view.ts';
+import type { chargeOf } from '../../src/http/management/usage/charge.ts';
 import type { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
 import type { keyState } from '../../src/http/management/usage/key-state.ts';
 import type { publicCall, runningList } from '../../src/http/management/usage/running-view.ts';
@@ -34,8 +35,14 @@ export type Call = View<typeof callView>;
 /** One moment of a call. */
 export type CallMoment = View<typeof timelineOf>[number];
 
-/** A call with its timeline. */
-export type CallDetail = Call & { readonly timeline: readonly CallMoment[] };
+/** The arithmetic of a charge. */
+export type Charge = Awaited<ReturnType<typeof chargeOf>>;
+
+/** A call with its timeline and its charge. */
+export type CallDetail = Call & {
+  readonly timeline: readonly CallMoment[];
+  readonly charge: Charge;
+};
 
 /** A call that runs now. */
 export type RunningCall = View<typeof publicCall>;

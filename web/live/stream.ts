@@ -34,6 +34,7 @@ export async function followEvents(
 ): Promise<void> {
   let resumed = last_id;
   let pause = PAUSE_MS.first;
+  let isFirst = true;
   while (!signal.aborted) {
     const broken = new AbortController();
     const stop = () => broken.abort();
@@ -56,6 +57,8 @@ export async function followEvents(
       }
       onState(true);
       pause = PAUSE_MS.first;
+      // Nothing names what happened before this stream, so pages must read everything again.
+      if (!isFirst && resumed === undefined) onEvent({ type: 'reset', data: {}, id: undefined });
       await read(response.body, stop, ({ event, data, id }) => {
         resumed = id ?? resumed;
         onEvent({ type: event ?? 'message', data: JSON.parse(data) as unknown, id });
@@ -67,6 +70,7 @@ export async function followEvents(
       removeEventListener('offline', stop);
     }
     if (signal.aborted) return;
+    isFirst = false;
     onState(false);
     await sleep(pause, signal);
     pause = Math.min(pause * 2, PAUSE_MS.longest);

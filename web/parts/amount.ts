@@ -16,6 +16,10 @@ export class Amount {
     return new Amount(BigInt(usd.toFixed(DECIMALS).replace('.', '')));
   }
 
+  static ofNano(nano: bigint): Amount {
+    return new Amount(nano);
+  }
+
   static readonly zero = new Amount(0n);
 
   /** The sum of amounts of the API. */
@@ -54,7 +58,8 @@ export class Amount {
     return this.rounded(Math.min(first + 2, DECIMALS));
   }
 
-  private rounded(places: number): string {
+  /** So many decimals, rounded. Amounts of one column are aligned by it. */
+  rounded(places: number): string {
     const unit = 10n ** BigInt(DECIMALS - places);
     const size = this.nano < 0n ? -this.nano : this.nano;
     const rounded = ((size + unit / 2n) / unit) * unit;
@@ -73,3 +78,11 @@ export class Amount {
 }
 
 const grouped = (whole: string): string => whole.replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** The decimals with which the amounts of a column are shown: enough for the digits of its largest. */
+export function placesFor(usd: number): number {
+  const size = Math.abs(usd);
+  if (size >= 100) return 2;
+  if (size >= 1) return 4;
+  return size === 0 ? 2 : Math.min(DECIMALS, Math.ceil(-Math.log10(size)) + 4);
+}

@@ -14,9 +14,13 @@ interface TimePlotProps {
   /** The start of each bucket, ms. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Layers on each other, whose sum is the whole. */
+  /** Layers on each other, whose sum is the whole. They are drawn as bars, as is `bars`. */
   readonly stacked?: boolean;
+  /** True for sums of whole buckets, e.g. spend by day. Lines are for figures such as a latency. */
+  readonly bars?: boolean;
   readonly format: (value: number) => string;
+  /** Few characters, for the axis; default: `format`. */
+  readonly axis?: ((value: number) => string) | undefined;
   /** Called with the chosen range, ms, when the reader drags over the plot. */
   readonly onZoom?: ((from: number, to: number) => void) | undefined;
   readonly height?: number;
@@ -42,34 +46,36 @@ export const colorOf = (index: number): string =>
  * mouse or without sight open.
  */
 export function TimePlot(props: TimePlotProps) {
-  const { title, times, series, stacked = false, format, height = 240 } = props;
+  const { title, times, series, stacked = false, format, axis = format, height = 240 } = props;
+  const bars = props.bars === true || stacked;
   const holder = useRef<HTMLDivElement>(null);
-  const onZoom = useRef(props.onZoom);
-  onZoom.current = props.onZoom;
+  const plot = useRef<uPlot>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const names = JSON.stringify(series.map(({ name }) => name));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new values move the lines of the same plot
   useEffect(() => {
     const element = holder.current;
     if (!element) return;
-    const plot = new uPlot(
-      optionsOf({
-        element,
-        series,
-        stacked,
-        format,
-        height,
-        zoom: (...range) => onZoom.current?.(...range),
-      }),
+    const zoom = (...range: [from: number, to: number]) => latest.current.onZoom?.(...range);
+    const parts = { element, stacked, bars, format, axis, height, zoom };
+    const drawn = new uPlot(
+      optionsOf({ ...parts, series, current: () => latest.current.series }),
       dataOf(times, series, stacked),
       element,
     );
+    plot.current = drawn;
     const observer = new ResizeObserver(([entry]) => {
-      if (entry) plot.setSize({ width: entry.contentRect.width, height });
+      if (entry) drawn.setSize({ width: entry.contentRect.width, height });
     });
     observer.observe(element);
     return () => {
       observer.disconnect();
-      plot.destroy();
+      plot.current = undefined;
+      drawn.destroy();
     };
-  }, [times, series, stacked, format, height]);
+  }, [names, stacked, bars, format, axis, height]);
+  useEffect(() => plot.current?.setData(dataOf(times, series, stacked)), [times, series, stacked]);
   return (
     <figure className="grid min-w-0 gap-2" aria-label={title}>
       <div ref={holder} aria-hidden="true" className="min-w-0" style={{ height }} />
@@ -160,16 +166,21 @@ function dataOf(
 }
 
 interface OptionParts extends Pick<TimePlotProps, 'series' | 'format'> {
+  readonly bars: boolean;
+  readonly axis: (value: number) => string;
   readonly element: HTMLElement;
   readonly stacked: boolean;
   readonly height: number;
   readonly zoom: (from: number, to: number) => void;
+  /** The series with their latest values. */
+  readonly current: () => readonly Series[];
 }
 
-function optionsOf({ element, series, stacked, format, height, zoom }: OptionParts): uPlot.Options {
+function optionsOf(parts: OptionParts): uPlot.Options {
+  const { element, series, stacked, bars, format, height, zoom, current } = parts;
   const styles = getComputedStyle(element);
   const ink = styles.getPropertyValue('color');
-  const axis = {
+  const axis: uPlot.Axis = {
     stroke: ink,
     grid: { stroke: 'oklch(0.6 0.02 215 / 22%)', width: 1 },
     ticks: { show: false },
@@ -181,16 +192,21 @@ function optionsOf({ element, series, stacked, format, height, zoom }: OptionPar
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
-    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
-    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
+    axes: [axis, { ...axis, size: 68, values: (_, ticks) => ticks.map(parts.axis) }],
+    scales: {
+      y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
+      // The bar of the last bucket begins at the last time.
+      x: { range: (plot, first, last) => [first, last + (bars ? stepOf(plot) : 0)] },
+    },
     series: [
       {},
       ...series.map(({ name }, index) => ({
         label: name,
         stroke: colorOf(index),
-        width: 2,
-        ...(stacked || series.length === 1 ? { fill: faded(colorOf(index), stacked) } : {}),
-        points: { show: false },
+        width: bars ? 0 : 2,
+        ...(bars || series.length === 1 ? { fill: faded(colorOf(index), bars) } : {}),
+        ...(bars ? { paths: BARS } : {}),
+        points: { show: !bars, size: 5 },
       })),
     ],
     hooks: {
@@ -204,18 +220,24 @@ function optionsOf({ element, series, stacked, format, height, zoom }: OptionPar
         },
       ],
     },
-    plugins: [hover(series, format, stacked)],
+    plugins: [hover(current, { format, stacked, bars })],
   };
 }
+
+/** A bar fills its bucket, but for a gap. */
+const BARS = uPlot.paths.bars?.({ align: 1, size: [0.86, 72] }) ?? (() => null);
+
+/** The length of a bucket, in units of the scale. */
+const stepOf = ({ data: [times] }: uPlot): number =>
+  times.length > 1 ? (times.at(-1) ?? 0) - (times.at(-2) ?? 0) : 3_600;
 
 const faded = (color: string, stacked: boolean): string =>
   color.replace(')', stacked ? ' / 85%)' : ' / 14%)');
 
 /** Shows the values under the pointer beside the plot's top. */
 function hover(
-  series: readonly Series[],
-  format: (value: number) => string,
-  stacked: boolean,
+  current: () => readonly Series[],
+  { format, stacked, bars }: Pick<OptionParts, 'format' | 'stacked' | 'bars'>,
 ): uPlot.Plugin {
   const box = document.createElement('div');
   box.className =
@@ -224,10 +246,20 @@ function hover(
     hooks: {
       init: (plot) => plot.over.parentElement?.append(box),
       setCursor: (plot) => {
-        const { idx } = plot.cursor;
+        const { left = -1 } = plot.cursor;
+        // The bucket under the pointer, not the nearest start of one.
+        const at_s = left < 0 ? undefined : plot.posToVal(left, 'x');
+        const idx =
+          at_s === undefined || !bars
+            ? plot.cursor.idx
+            : Math.max(
+                0,
+                [...plot.data[0]].findLastIndex((time) => time <= at_s),
+              );
         box.classList.toggle('hidden', idx === null || idx === undefined);
         if (idx === null || idx === undefined) return;
         const at = new Date((plot.data[0][idx] ?? 0) * 1_000).toLocaleString();
+        const series = current();
         const lines = series.map(
           ({ name, values }) => `${name}: ${shownValue(values[idx], format)}`,
         );

@@ -53,7 +53,7 @@ test('the list has the rows of the API, and their number and their sum', async (
   const shown = await rows(page).evaluateAll((all) => all.map((row) => row.dataset['row']));
   expect(shown).toEqual(calls.map(({ request_id }) => request_id));
   const nano = calls.reduce((sum, { amount }) => sum + Math.round(amount * 1e9), 0);
-  const sum = page.getByRole('link', { name: /requests?, / });
+  const sum = page.getByRole('link', { name: /^\d+ requests?, \$/ });
   await sum.waitFor();
   expect(await sum.textContent()).toStartWith(`${calls.length} requests`);
   const exact = (await sum.locator('[title]').getAttribute('title')) ?? '';

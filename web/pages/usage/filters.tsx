@@ -5,7 +5,14 @@ import { Button } from '../../parts/button.tsx';
 import { Choice, type Option } from '../../parts/choice.tsx';
 import { Field } from '../../parts/field.tsx';
 import { OUTCOMES } from './outcomes.tsx';
-import { type FilterName, filterCount, RANGES, type UsageSearch, ZONE } from './search.ts';
+import {
+  type FilterName,
+  filterCount,
+  RANGES,
+  SEARCH_NAMES,
+  type UsageSearch,
+  ZONE,
+} from './search.ts';
 
 const SCENES = 'chat image audio video embedding rerank translation music 3d'.split(' ');
 const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'];
@@ -15,6 +22,10 @@ const FAULTS: readonly Option[] = [
   { value: 'weir', label: 'Weir' },
   { value: 'provider', label: 'The provider' },
 ];
+
+const withoutFilters = Object.fromEntries(
+  [...SEARCH_NAMES, 'range'].map((name) => [name, undefined]),
+);
 
 interface FiltersProps {
   readonly search: UsageSearch;
@@ -130,6 +141,14 @@ function MoreFilters({ search, set, change, forList }: MoreProps) {
                 options={FAULTS}
                 onChoose={set('fault')}
               />
+              <Choice
+                label="Running tasks"
+                why="A task counts in sums when it ends."
+                value={search.running === 'false' ? 'false' : undefined}
+                none="Listed as accepted"
+                options={[{ value: 'false', label: 'Left out' }]}
+                onChoose={set('running')}
+              />
               {textField(
                 'errorCode',
                 'Error code',
@@ -140,14 +159,7 @@ function MoreFilters({ search, set, change, forList }: MoreProps) {
         </div>
       </details>
       {isFiltered ? (
-        <Button
-          kind="quiet"
-          onClick={() =>
-            change({
-              ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
-            })
-          }
-        >
+        <Button kind="quiet" onClick={() => change(withoutFilters)}>
           Clear
         </Button>
       ) : null}

@@ -1,9 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { inside } from '../../shell/roots.tsx';
+import { exploreSearchOf } from './explore/search.ts';
 import { usageSearchOf } from './search.ts';
 
 /** The pages below `/usage`. */
 export const usageRoutes = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/usage',
+    validateSearch: exploreSearchOf,
+    component: lazyRouteComponent(() => import('./explore/page.tsx'), 'ExplorePage'),
+  }),
   createRoute({
     getParentRoute: () => inside,
     path: '/usage/requests',

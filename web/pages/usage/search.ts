@@ -15,7 +15,7 @@ const FILTERS = [
   'outcome',
 ] as const;
 /** The filters that only the list of requests has. */
-const LIST_FILTERS = ['errorCode', 'fault'] as const;
+const LIST_FILTERS = ['errorCode', 'fault', 'running'] as const;
 
 /** The ranges that end now, and two whole months. */
 export const RANGES = {
@@ -43,12 +43,13 @@ export type UsageSearch = { readonly [Name in FilterName]?: string | undefined }
   readonly as_of?: string | undefined;
 };
 
-const NAMES = [...FILTERS, ...LIST_FILTERS, 'startDate', 'endDate', 'as_of'] as const;
+/** The names of a search, without its range. */
+export const SEARCH_NAMES = [...FILTERS, ...LIST_FILTERS, 'startDate', 'endDate', 'as_of'] as const;
 
 /** Returns what an address says of usage. Values of a wrong type are left out. */
 export function usageSearchOf(search: Record<string, unknown>): UsageSearch {
   const found: Record<string, string> = {};
-  for (const name of NAMES) {
+  for (const name of SEARCH_NAMES) {
     const value = search[name];
     if (typeof value === 'string' || typeof value === 'number') found[name] = String(value);
   }
@@ -59,7 +60,7 @@ export function usageSearchOf(search: Record<string, unknown>): UsageSearch {
 
 /** Returns the part of a search that both pages of usage understand, for links from one to the other. */
 export function sharedSearch(search: UsageSearch): UsageSearch {
-  const { errorCode: _, fault: __, ...shared } = usageSearchOf({ ...search });
+  const { errorCode: _, fault: __, running: ___, ...shared } = usageSearchOf({ ...search });
   return shared;
 }
 

@@ -28,7 +28,7 @@ export function UsagePage({ title, question, search, acts, call, children }: Usa
         {TABS.map(({ to, title: name }) => (
           <Link
             key={to}
-            to={to as string}
+            to={to}
             search={to === '/usage/calls' ? {} : shared}
             activeOptions={{ exact: true, includeSearch: false }}
             className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-soft hover:text-ink"

@@ -53,7 +53,7 @@ export function RequestPage() {
             <div className="grid min-w-0 gap-6 lg:grid-cols-2">
               <Section title="Money">
                 <Card>
-                  <Charge call={call} />
+                  <Charge call={call} charge={call.charge} />
                 </Card>
               </Section>
               <Section title="Tokens">

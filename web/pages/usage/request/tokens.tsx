@@ -1,15 +1,15 @@
 import type { Call } from '../../../api/types.ts';
 import { count } from '../../../parts/figures.ts';
 
-/** The tokens of a call by their kind. Kinds that others include are below these. */
+/** The tokens of a call by their kind. A kind that is a part of another stands below it. */
 export function Tokens({ usage }: { usage: Call['usage'] }) {
   const kinds = [
     ['Input', usage.input_tokens, false],
-    ['read from the cache', usage.cached_input_tokens, true],
-    ['written to the cache', usage.cache_write_tokens, true],
+    ['audio', usage.audio_tokens, true],
+    ['Input from the cache', usage.cached_input_tokens, false],
+    ['Input written to the cache', usage.cache_write_tokens, false],
     ['Output', usage.output_tokens, false],
     ['reasoning', usage.reasoning_tokens, true],
-    ['Audio', usage.audio_tokens, false],
   ] as const;
   const shown = kinds.filter(([name, value]) => value > 0 || name === 'Input' || name === 'Output');
   const units = Object.entries(usage.units);

@@ -43,17 +43,7 @@ export function callColumns(names: ReadonlyMap<string, string> | undefined): Col
       title: 'Tokens',
       align: 'right',
       onPhone: false,
-      cell: ({ usage: { input_tokens, output_tokens } }) =>
-        input_tokens + output_tokens === 0 ? (
-          <None />
-        ) : (
-          <span
-            className="whitespace-nowrap"
-            title={`${count(input_tokens)} in, ${count(output_tokens)} out`}
-          >
-            {count(input_tokens)} → {count(output_tokens)}
-          </span>
-        ),
+      cell: ({ usage }) => <InAndOut usage={usage} />,
     },
     {
       title: 'Time to end',
@@ -63,6 +53,21 @@ export function callColumns(names: ReadonlyMap<string, string> | undefined): Col
     },
     { title: 'Cost', align: 'right', cell: ({ amount }) => <Money usd={amount} /> },
   ];
+}
+
+/** Tokens of the prompt, also from the cache and written to it, and tokens of the answer. */
+function InAndOut({ usage }: { usage: Call['usage'] }) {
+  const { input_tokens, cached_input_tokens, cache_write_tokens, output_tokens } = usage;
+  const input = input_tokens + cached_input_tokens + cache_write_tokens;
+  if (input + output_tokens === 0) return <None />;
+  return (
+    <span
+      className="whitespace-nowrap"
+      title={`${count(input)} in (${count(cached_input_tokens)} from the cache), ${count(output_tokens)} out`}
+    >
+      {count(input)} → {count(output_tokens)}
+    </span>
+  );
 }
 
 function ModelName({ name }: { name: string | null }) {

@@ -10,6 +10,7 @@ import { Table } from '../../../parts/table.tsx';
 import { Filters } from '../filters.tsx';
 import { filterCount, type UsageSearch, usageSearchOf } from '../search.ts';
 import { UsagePage } from '../tabs.tsx';
+import { SavedViews } from '../views.tsx';
 import { Arrivals } from './arrivals.tsx';
 import { requestOf, useCallList, useKeepPicture } from './call-list.ts';
 import { callColumns } from './columns.tsx';
@@ -57,6 +58,7 @@ export function RequestsPage() {
       }
       call={<ApiCall path="/v1/management/requests" query={requestOf(search, Date.now())} />}
     >
+      <SavedViews page="usage-requests" to="/usage/requests" search={search} />
       <Filters search={search} onChange={change} names={names} forList />
       <Loaded query={query} height="h-96">
         {() => (

@@ -38,7 +38,7 @@ export function Sums({ search, as_of }: { search: UsageSearch; as_of: string | u
     <p className="text-sm text-soft">
       {isSummed && !sums.isError ? (
         <Link
-          to={'/usage' as string}
+          to="/usage"
           search={{ ...sharedSearch(search), as_of }}
           className="text-ink underline decoration-edge underline-offset-2 hover:decoration-ink"
         >

@@ -1,0 +1,166 @@
+/** The overview in a real browser: it agrees with usage and requests, and moves by itself. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import OpenAI from 'openai';
+import type { Page } from 'playwright-core';
+import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
+import { until } from '../../support/until.ts';
+import { expectGoodPage } from './support/page-checks.ts';
+
+/** Requests for data that the page may send. */
+const MOST_REQUESTS = 12;
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await startDashboard();
+  for (const text of ['One', 'Two', 'Three [[sim status=500]]']) {
+    await call(text).catch(() => undefined);
+  }
+  await until('the calls are on record', async () => (await sums()).requests === 3);
+}, 90_000);
+afterAll(() => world.stop());
+
+function call(content: string) {
+  const { base_url, api_key } = world.weir;
+  const client = new OpenAI({ baseURL: `${base_url}/v1`, apiKey: api_key, maxRetries: 0 });
+  return client.chat.completions.create({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content }],
+  });
+}
+
+/** The sums of the API, USD. */
+async function sums(): Promise<{ value: number; requests: number }> {
+  const answer = await fetch(
+    `${world.weir.base_url}/v1/management/usage/query?metric=cost&bucket=none`,
+    { headers: { authorization: `Bearer ${world.weir.management_token}` } },
+  );
+  return ((await answer.json()) as { total: { value: number; requests: number } }).total;
+}
+
+const nanoOf = (usd: number) => Math.round(usd * 1e9);
+const stat = (page: Page, title: string) =>
+  page.locator('div', { has: page.getByRole('heading', { name: title }) }).last();
+
+/** The exact amount of a figure, nano-USD. */
+async function amountOf(page: Page, title: string): Promise<number> {
+  const shown = stat(page, title).getByRole('link').locator('[title$=" USD"]');
+  return nanoOf(Number((await shown.getAttribute('title'))?.replace(/[$ USD]/g, '')));
+}
+
+test('overview, usage and requests agree with the API to the nano-dollar', async () => {
+  const { page, mistakes } = await world.open('/');
+  const { value, requests } = await sums();
+  await stat(page, 'Requests, 24 hours')
+    .getByRole('link', { name: String(requests) })
+    .waitFor();
+  expect(await amountOf(page, 'Spend today')).toBe(nanoOf(value));
+  expect(await amountOf(page, 'Spend this month')).toBe(nanoOf(value));
+  await page.getByText('66.7 % succeeded').waitFor();
+  await stat(page, 'Requests, 24 hours').getByRole('link').click();
+  await page.waitForURL(/usage\/requests/);
+  await page.locator('tr[data-row]').first().waitFor();
+  expect(await page.locator('tr[data-row]').count()).toBe(requests);
+  const sum = page.getByRole('link', { name: /^3 requests, / }).locator('[title]');
+  expect(nanoOf(Number((await sum.getAttribute('title'))?.replace(/[$ USD]/g, '')))).toBe(
+    nanoOf(value),
+  );
+  await page.goBack();
+  await stat(page, 'Spend today').getByRole('link').click();
+  await page.waitForURL(/usage\?/);
+  const total = page.locator('tfoot [title$=" USD"]');
+  expect(nanoOf(Number((await total.getAttribute('title'))?.replace(/[$ USD]/g, '')))).toBe(
+    nanoOf(value),
+  );
+  expect(mistakes).toEqual([]);
+  await page.close();
+});
+
+test('figures move by themselves after a call, exactly, and a second call needs no request', async () => {
+  const { requests: before } = await sums();
+  const { page, mistakes } = await world.open('/');
+  const requests = stat(page, 'Requests, 24 hours').getByRole('link');
+  await requests.getByText(`${before}`, { exact: true }).waitFor();
+  await call('Now');
+  await requests.getByText(`${before + 1}`, { exact: true }).waitFor();
+  await page.waitForLoadState('networkidle', { timeout: 1_500 }).catch(() => undefined);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await call('And again');
+  await requests.getByText(`${before + 2}`, { exact: true }).waitFor();
+  const { value } = await sums();
+  expect(await amountOf(page, 'Spend today')).toBe(nanoOf(value));
+  expect(await amountOf(page, 'Spend this month')).toBe(nanoOf(value));
+  expect(asked.filter((url) => url.includes('usage/query'))).toEqual([]);
+  await requests.click();
+  await page.locator('tr[data-row]').first().waitFor();
+  expect(await page.locator('tr[data-row]').count()).toBe(before + 2);
+  expect(mistakes).toEqual([]);
+  await page.close();
+});
+
+test('figures of the time without network come when it is back', async () => {
+  const { requests: before } = await sums();
+  const { page } = await world.open('/');
+  const requests = stat(page, 'Requests, 24 hours').getByRole('link');
+  await requests.getByText(`${before}`, { exact: true }).waitFor();
+  await page.context().setOffline(true);
+  await page.getByText('The connection to Weir is lost').waitFor();
+  await call('While you were away');
+  await page.context().setOffline(false);
+  await requests.getByText(`${before + 1}`, { exact: true }).waitFor();
+  expect(await amountOf(page, 'Spend today')).toBe(nanoOf((await sums()).value));
+  await page.close();
+});
+
+test('the page asks for little', async () => {
+  const { page } = await world.open('/docs');
+  await page.waitForLoadState('networkidle', { timeout: 1_500 }).catch(() => undefined);
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/')) asked.push(request.url());
+  });
+  await page.goto(world.weir.base_url);
+  await stat(page, 'Requests, 24 hours').getByRole('link').waitFor();
+  await page.getByRole('figure', { name: 'Spend by hour' }).waitFor();
+  await page.getByRole('link', { name: 'gpt-4o-mini' }).waitFor();
+  expect(asked.length).toBeLessThanOrEqual(MOST_REQUESTS);
+  await page.close();
+});
+
+test('each route that fails makes its figure unknown and never zero', async () => {
+  const cases = [
+    ['**/v1/management/usage/query?*', 500, 'Spend today'],
+    ['**/v1/management/balance', 503, 'Balance'],
+    ['**/v1/management/calls', 500, 'In flight'],
+    ['**/v1/management/notices', 503, undefined],
+  ] as const;
+  await Promise.all(
+    cases.map(async ([route, status, title]) => {
+      const { page } = await world.open('/docs');
+      const error = { message: 'Weir is not well.', code: 'internal_error' };
+      await page.route(route, (asked) => asked.fulfill({ status, json: { error } }));
+      await page.goto(world.weir.base_url);
+      if (title === undefined) {
+        await page.getByText('Whether something needs you is unknown.').waitFor();
+      } else {
+        await stat(page, title).getByText('unknown', { exact: true }).waitFor();
+        const text = (await stat(page, title).textContent()) ?? '';
+        expect(text).not.toMatch(/\$0|\b0 calls/);
+      }
+      if (title === 'Spend today') {
+        await page.getByText('Weir is not well.').first().waitFor();
+        expect(await page.locator('main').textContent()).not.toMatch(/succeeded|no stream yet/);
+      }
+      await page.close();
+    }),
+  );
+});
+
+test('the page is accessible in both themes and fits a phone', async () => {
+  const { page, mistakes } = await world.open('/');
+  await page.getByText('API call').waitFor();
+  await page.waitForFunction(() => document.querySelector('.animate-pulse') === null);
+  await expectGoodPage(page);
+  expect(mistakes).toEqual([]);
+  await page.close();
+});

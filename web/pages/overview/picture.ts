@@ -1,0 +1,135 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { api, type Query } from '../../api/client.ts';
+import type { UsageQuery } from '../../api/types.ts';
+import { useLiveEvents } from '../../live/live-events.tsx';
+import type { LiveEvent } from '../../live/stream.ts';
+import { instantsOf, ZONE } from '../usage/search.ts';
+import { startOfLastMonth } from './months.ts';
+import type { Seen, UsageEvent } from './since.ts';
+
+/** How long figures move by events alone, before everything is read again, ms. */
+const READ_EVERY_MS = 20_000;
+/** The same after a task ended: an event does not say whether its call was counted before. */
+const READ_SOON_MS = 1_000;
+/** Without any event, so that days and hours pass, ms. */
+const READ_IDLE_MS = 60_000;
+const MOST_EVENTS = 200;
+const TOP = 5;
+
+/** The committed state that the page is read at, and the events after it. */
+interface Anchor {
+  /** The id of an event; undefined for the present state. */
+  readonly as_of: string | undefined;
+  /** Counts the readings of the present state. */
+  readonly reading: number;
+}
+
+/**
+ * Follows the live events. The page reads its figures at the state of one event, and adds what later
+ * events say: so a figure moves at once, stays exact, and costs no request.
+ */
+function useAnchor(): { anchor: Anchor; seen: readonly Seen[] } {
+  const [anchor, setAnchor] = useState<Anchor>({ as_of: undefined, reading: 0 });
+  const [seen, setSeen] = useState<readonly Seen[]>([]);
+  const latest = useRef<string>(undefined);
+  const timer = useRef<{ at_ms: number; id: ReturnType<typeof setTimeout> }>(undefined);
+  const readIn = useCallback((ms: number) => {
+    const at_ms = performance.now() + ms;
+    if (timer.current && timer.current.at_ms <= at_ms) return;
+    clearTimeout(timer.current?.id);
+    const id = setTimeout(() => {
+      timer.current = undefined;
+      setAnchor(({ as_of, reading }) =>
+        // An older state would lack what became old since, e.g. yesterday.
+        latest.current === undefined || latest.current === as_of
+          ? { as_of: undefined, reading: reading + 1 }
+          : { as_of: latest.current, reading },
+      );
+    }, ms);
+    timer.current = { at_ms, id };
+  }, []);
+  const onEvent = useCallback(
+    ({ type, data, id }: LiveEvent) => {
+      if (type === 'tasks') readIn(READ_SOON_MS);
+      if (type === 'reset') {
+        latest.current = undefined;
+        setSeen([]);
+        setAnchor(({ reading }) => ({ as_of: undefined, reading: reading + 1 }));
+      }
+      if (type !== 'usage' || id === undefined) return;
+      latest.current = id;
+      setSeen((all) => [...all, { as_of: id, event: data as UsageEvent }].slice(-MOST_EVENTS));
+      // The state that was read first is that of no event, so nothing can be added to it.
+      setAnchor((now) => (now.as_of === undefined ? { ...now, as_of: id } : now));
+      readIn(READ_EVERY_MS);
+    },
+    [readIn],
+  );
+  useLiveEvents(onEvent);
+  useEffect(() => {
+    const idle = setInterval(() => readIn(0), READ_IDLE_MS);
+    return () => {
+      clearInterval(idle);
+      clearTimeout(timer.current?.id);
+      timer.current = undefined;
+    };
+  }, [readIn]);
+  return { anchor, seen };
+}
+
+/** Reads the figures of the overview, all of the same instant. */
+export function usePicture() {
+  const { anchor, seen } = useAnchor();
+  const months = useQuery({
+    queryKey: ['overview', 'months', anchor],
+    queryFn: ({ signal }) => {
+      const startDate = startOfLastMonth(Date.now()).toISOString();
+      return read({ metric: 'cost', bucket: 'day', startDate, as_of: anchor.as_of }, signal);
+    },
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: READ_EVERY_MS,
+  });
+  const as_of = months.data?.as_of;
+  // If the first figure cannot be read, the others are read without it.
+  const of = { as_of, enabled: as_of !== undefined || months.isError };
+  const lastDay = (now_ms: number) => instantsOf({ range: '24h' }, now_ms);
+  const thisMonth = (now_ms: number) => instantsOf({ range: 'month' }, now_ms);
+  return {
+    seen,
+    months,
+    hours: useFigure(of, 'hours', (now) => ({ metric: 'cost', bucket: 'hour', ...lastDay(now) })),
+    errors: useFigure(of, 'errors', (now) => ({
+      ...{ metric: 'error_rate', bucket: 'none', compare: 'previous', ...lastDay(now) },
+    })),
+    first_token: useFigure(of, 'first-token', (now) => ({
+      ...{ metric: 'first_token_mean', bucket: 'none', compare: 'previous', ...lastDay(now) },
+    })),
+    keys: useFigure(of, 'keys', (now) => ({
+      ...{ metric: 'cost', group: 'api_key_id', bucket: 'none', top: TOP, ...thisMonth(now) },
+    })),
+    models: useFigure(of, 'models', (now) => ({
+      ...{ metric: 'cost', group: 'logical_model', bucket: 'none', top: TOP, ...thisMonth(now) },
+    })),
+  };
+}
+
+/** Reads one figure, at the instant of the others. */
+function useFigure(
+  { as_of, enabled }: { readonly as_of: string | undefined; readonly enabled: boolean },
+  name: string,
+  query: (now_ms: number) => Query,
+) {
+  return useQuery({
+    queryKey: ['overview', name, as_of],
+    queryFn: ({ signal }) => read({ ...query(Date.now()), as_of }, signal),
+    enabled,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: READ_EVERY_MS,
+  });
+}
+
+const read = (query: Query, signal: AbortSignal) =>
+  api.get<UsageQuery>('/v1/management/usage/query', { timeZone: ZONE, ...query }, signal);

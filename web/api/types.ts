@@ -8,7 +8,6 @@ import type { modelRecord, modelSummary } from '../../src/http/management/model-
 import type { organizationView } from '../../src/http/management/settings.ts';
 import type { TaskRecord } from '../../src/http/management/task-record.ts';
 import type { tokenRecord } from '../../src/http/management/token-view.ts';
-import type { billingView } from '../../src/http/management/usage/billing-view.ts';
 import type { callView, timelineOf } from '../../src/http/management/usage/call-view.ts';
 import type { chargeOf } from '../../src/http/management/usage/charge.ts';
 import type { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
@@ -91,9 +90,6 @@ export type Organization = View<typeof organizationView>;
 
 /** The money of an organization. */
 export type Balance = View<typeof balanceView>;
-
-/** The sums of usage by day, model, vendor, scene and access channel. */
-export type Billing = View<typeof billingView>;
 
 /** The deposits and charges of a month. */
 export type Statement = View<typeof statementView>;

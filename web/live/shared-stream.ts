@@ -1,5 +1,6 @@
 import { followEvents, type LiveEvent, type StreamListener } from './stream.ts';
 
+const PATH = '/v1/management/events';
 /** The events that show the whole state of something. A tab that opens later gets the latest of each. */
 const STATES: ReadonlySet<string> = new Set(['balance', 'keys']);
 
@@ -14,6 +15,7 @@ type Message =
  * and the stream, and tells the others. When it closes, the next tab gets the lock and resumes.
  */
 export function followShared(organization_id: string, listener: StreamListener): () => void {
+  if (!('locks' in navigator)) return followAlone(listener);
   const name = `weir-events ${organization_id}`;
   const channel = new BroadcastChannel(name);
   const end = new AbortController();
@@ -52,7 +54,7 @@ export function followShared(organization_id: string, listener: StreamListener):
         tell({ kind: 'state', is_live: value });
       },
     };
-    await followEvents('/v1/management/events', leader, end.signal, last_id);
+    await followEvents(PATH, leader, end.signal, last_id);
   };
   navigator.locks.request(name, { signal: end.signal }, lead).catch((error: unknown) => {
     if (!end.signal.aborted) throw error;
@@ -61,4 +63,11 @@ export function followShared(organization_id: string, listener: StreamListener):
     end.abort();
     channel.close();
   };
+}
+
+/** Browsers have locks only over HTTPS and on localhost. Elsewhere each tab has a stream of its own. */
+function followAlone(listener: StreamListener): () => void {
+  const end = new AbortController();
+  followEvents(PATH, listener, end.signal, undefined);
+  return () => end.abort();
 }

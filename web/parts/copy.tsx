@@ -16,12 +16,8 @@ interface CopyProps {
 /** A text that one click copies, e.g. an id. */
 export function Copy({ text, what, shown = text, className }: CopyProps) {
   const [said, say] = useState('');
-  const copy = async () => {
-    const failed = await navigator.clipboard.writeText(text).then(
-      () => false,
-      () => true,
-    );
-    say(failed ? 'not copied' : 'copied');
+  const copy = async (button: HTMLElement) => {
+    say((await copyText(text, button)) ? 'copied' : 'not copied');
     setTimeout(() => say(''), SAID_MS);
   };
   return (
@@ -29,7 +25,7 @@ export function Copy({ text, what, shown = text, className }: CopyProps) {
       type="button"
       onClick={(event) => {
         event.stopPropagation();
-        copy();
+        copy(event.currentTarget);
       }}
       title={`Copy the ${what}`}
       className={classes(
@@ -57,4 +53,22 @@ export function Copy({ text, what, shown = text, className }: CopyProps) {
       ) : null}
     </button>
   );
+}
+
+/** Copies a text, and returns whether that worked. Browsers have the clipboard only over HTTPS and on localhost. */
+async function copyText(text: string, beside: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Beside the button, because all outside of an open dialog is inert.
+    const area = Object.assign(document.createElement('textarea'), { value: text });
+    area.className = 'sr-only';
+    beside.after(area);
+    area.select();
+    const isCopied = document.execCommand('copy');
+    area.remove();
+    beside.focus();
+    return isCopied;
+  }
 }

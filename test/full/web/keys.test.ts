@@ -234,6 +234,33 @@ test('a key may be limited to models, and then its first call is to one of them'
   await page.context().close();
 });
 
+test('over plain HTTP in a network, where browsers have no clipboard and no locks, keys work', async () => {
+  const { id, key } = await newKey({ name: 'Plain', limitAmount: 1 });
+  const { page: first } = await world.open('/sign-in');
+  const context = first.context();
+  await context.addInitScript(() => {
+    Object.defineProperty(navigator, 'clipboard', { value: undefined });
+    Reflect.deleteProperty(Navigator.prototype, 'locks');
+    Reflect.deleteProperty(crypto, 'randomUUID');
+  });
+  const { page, mistakes } = await world.open('/keys', { context });
+  await row(page, id).getByText('$0.00', { exact: true }).waitFor();
+  await chat(key);
+  await row(page, id).getByText('$0.00018', { exact: false }).waitFor();
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByTitle('Copy the API key').click();
+  await page.getByRole('dialog').getByText('copied', { exact: true }).waitFor();
+  const copied = await page.getByTitle('Copy the API key').textContent();
+  await page.getByRole('button', { name: 'I have kept the key' }).click();
+  await page.getByRole('searchbox', { name: 'Find' }).focus();
+  await page.keyboard.press('Control+V');
+  expect(copied).toContain(await page.getByRole('searchbox', { name: 'Find' }).inputValue());
+  expect(await page.getByRole('searchbox', { name: 'Find' }).inputValue()).toMatch(SECRET);
+  expect(mistakes).toEqual([]);
+  await context.close();
+});
+
 test('a viewer sees keys and changes none', async () => {
   const { id } = await newKey({ name: 'Watched' });
   const context = await world.personAs('viewer');

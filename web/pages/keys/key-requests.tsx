@@ -43,7 +43,9 @@ export function KeyRequests({ id }: { id: string }) {
               columns={COLUMNS}
               rows={data}
               keyOf={({ request_id }) => request_id}
-              onOpen={({ request_id }) => navigate({ href: `/usage/requests/${request_id}` })}
+              onOpen={({ request_id }) =>
+                navigate({ to: '/usage/requests/$id', params: { id: request_id } })
+              }
             />
           )
         }

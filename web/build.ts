@@ -61,6 +61,33 @@ function docsPlugin(pages: readonly DocPage[]): BunPlugin {
   };
 }
 
+/** The folders whose files most pages use. */
+const SHARED = ['web/parts', 'web/api', 'web/live', 'web/shell'];
+/** What only some pages use and is large. */
+const APART = /palette\.tsx$|parts\/(?:menu|table|visible-rows)\.tsx?$|\.d\.ts$/;
+
+/**
+ * Makes one file of what pages share. The bundler makes a file for each combination of pages that use the
+ * same module, so a page would load a dozen files of some hundred bytes.
+ */
+const oneSharedFile: BunPlugin = {
+  name: 'one shared file',
+  setup(build) {
+    build.onResolve({ filter: /^weir:shared$/ }, () => ({ path: 'shared', namespace: 'weir' }));
+    build.onLoad({ filter: /^shared$/, namespace: 'weir' }, () => ({
+      contents: SHARED.flatMap(filesBelow)
+        .filter((path) => /\.tsx?$/.test(path) && !APART.test(path))
+        .map((path) => `import ${JSON.stringify(join(ROOT, path))};`)
+        .join('\n'),
+      loader: 'ts',
+    }));
+    build.onLoad({ filter: /\/web\/pages\/.*page\.tsx$/ }, async ({ path }) => ({
+      contents: `${await Bun.file(path).text()}\nimport 'weir:shared';`,
+      loader: 'tsx',
+    }));
+  },
+};
+
 async function bundle(folder: string): Promise<Manifest> {
   const pages = buildDocs(ROOT, folder);
   const { outputs } = await Bun.build({
@@ -78,7 +105,7 @@ async function bundle(folder: string): Promise<Manifest> {
     },
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.woff2': 'file' },
-    plugins: [tailwind, docsPlugin(pages)],
+    plugins: [oneSharedFile, tailwind, docsPlugin(pages)],
   });
   const nameOf = (kind: string, pattern: RegExp): string => {
     const found = outputs.find((each) => each.kind === kind && pattern.test(each.path));

@@ -198,6 +198,36 @@ test('what cannot be loaded is unknown and never zero', async () => {
   );
 });
 
+test('of a long list only the rows near the window are drawn, and all are reached', async () => {
+  const { base_url, api_key } = world.weir;
+  const refused = () =>
+    fetch(`${base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'no-such-model', messages: [] }),
+    });
+  for (let sent = 0; sent < 400; sent += 40) {
+    await Promise.all(Array.from({ length: 40 }, refused));
+  }
+  const { page, mistakes } = await world.open('/usage/requests');
+  await page.getByRole('link', { name: /^4\d\d requests/ }).waitFor();
+  const older = page.getByRole('button', { name: 'Show older requests' });
+  for (const count of [200, 300, 400]) {
+    await older.click();
+    await page.waitForFunction((all) => {
+      const table = document.querySelector('table');
+      const drawn = document.querySelectorAll('tr[data-row]').length;
+      return drawn === all || Number(table?.getAttribute('aria-rowcount')) === all + 1;
+    }, count);
+  }
+  expect(await rows(page).count()).toBeLessThan(150);
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await page.locator('tr[data-index="399"]').waitFor();
+  expect(await page.locator('tr[data-index="0"]').count()).toBe(0);
+  expect(mistakes).toEqual([]);
+  await page.close();
+});
+
 test('every page is accessible in both themes and fits a phone', async () => {
   const [done] = (await listed()).filter(({ outcome }) => outcome === 'completed');
   for (const path of ['/usage/requests', `/usage/requests/${done?.request_id}`, '/usage/calls']) {

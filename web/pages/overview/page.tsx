@@ -10,7 +10,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
 import { duration } from '../../parts/time.tsx';
-import { TimePlot } from '../../plots/time-plot.tsx';
+import { Bars } from '../../plots/bars.tsx';
 import { changeOf, figuresOf } from '../usage/explore/figures.ts';
 import { KeyName } from '../usage/key-name.tsx';
 import { instantOf, ZONE } from '../usage/search.ts';
@@ -24,6 +24,7 @@ import { Top } from './top.tsx';
 /** How often running calls are counted, ms. */
 const COUNT_EVERY_MS = 3_000;
 const money = figuresOf('cost');
+const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
 /** Are we well, and what do we spend? */
 export function OverviewPage() {
@@ -238,28 +239,23 @@ function Hours({
   answer: NonNullable<Picture['hours']['data']>;
   seen: readonly Seen[];
 }) {
-  const more_nano = sinceOf(answer.as_of, seen).amount.nano;
-  const plot = useMemo(() => {
-    const last = answer.total.values.length - 1;
-    const values = answer.total.values.map((value, index) =>
-      index === last && value !== null
-        ? Amount.ofUsd(value).plus(Amount.ofNano(more_nano)).usd
-        : value,
-    );
-    const times = answer.buckets.map((bucket) => Date.parse(bucket));
-    return { times, series: [{ name: 'Spend', values }] };
-  }, [answer, more_nano]);
-  return (
-    <TimePlot
-      title="Spend by hour"
-      times={plot.times}
-      series={plot.series}
-      bars
-      format={money.show}
-      axis={money.short}
-      height={180}
-    />
-  );
+  const since = sinceOf(answer.as_of, seen);
+  const starts = answer.buckets.map((bucket) => Date.parse(bucket));
+  const bars = answer.buckets.map((startDate, index) => {
+    const value = answer.total.values[index] ?? null;
+    const end = starts[index + 1];
+    const isNow = end === undefined;
+    return {
+      label: `${hour.format(starts[index])} – ${isNow ? 'now' : hour.format(end)}`,
+      value: isNow && value !== null ? Amount.ofUsd(value).plus(since.amount).usd : value,
+      search: {
+        startDate,
+        endDate: isNow ? undefined : new Date(end - 1).toISOString(),
+        ...{ running: 'false', as_of: since.as_of },
+      },
+    };
+  });
+  return <Bars title="Spend by hour" bars={bars} format={money.show} to="/usage/requests" />;
 }
 
 function Tops({ picture: { keys, models, seen } }: { picture: Picture }) {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 /** One bar: a sum of a short time. */
-export interface Bar {
+interface Bar {
   /** What the bar is of, e.g. `9:00 to 10:00`. */
   readonly label: string;
   /** Null is unknown, which is not zero. */

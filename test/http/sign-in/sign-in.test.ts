@@ -126,6 +126,12 @@ describe('a session', () => {
     });
     const unnamed = await browser.send('GET', '/v1/management/organization');
     expect(await refusalOf(unnamed)).toBe('400 invalid_request_error');
+    // A link, which sends no header, names the organization of an export.
+    const exported = (organization: string) =>
+      browser.send('GET', `/v1/management/usage/export?organization_id=${organization}`);
+    expect((await exported('org_second')).status).toBe(200);
+    expect((await exported(app.organization_id)).status).toBe(200);
+    expect(await refusalOf(await exported('org_missing'))).toBe('403 access_denied');
   });
 
   test('with a new password, ends the others', async () => {

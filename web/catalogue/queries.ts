@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
+import { api, type Query } from '../api/client.ts';
 import type { List, Model, ModelDetail } from '../api/types.ts';
 
 /** How often the state of models is read again, ms. No event says that it changed. */
@@ -25,6 +25,9 @@ export const modelQuery = (id: string) =>
 
 /** What the API says of the spend of 30 days, by model. */
 interface SpendByModel {
+  readonly from: string;
+  readonly until: string;
+  readonly as_of: string;
   readonly series: readonly {
     readonly group: string | null;
     readonly value: number | null;
@@ -36,6 +39,8 @@ interface SpendByModel {
 export interface Spend {
   readonly usd: number;
   readonly requests: number;
+  /** The filters of the list of requests that has exactly these requests. */
+  readonly rows: Query;
 }
 
 /** The path and query of the spend of 30 days, which pages show as their API call. */
@@ -50,10 +55,21 @@ export const spendQuery = (model?: string) =>
   queryOptions({
     queryKey: ['usage', 'spend by model', model ?? null],
     queryFn: async ({ signal }) => {
-      const { series } = await api.get<SpendByModel>(SPEND_PATH, spendParameters(model), signal);
+      const { series, from, until, as_of } = await api.get<SpendByModel>(
+        SPEND_PATH,
+        spendParameters(model),
+        signal,
+      );
+      const rowsOf = (logicalModel: string) => ({
+        ...{ logicalModel, startDate: from, as_of },
+        // The list includes its last instant, and the sums do not.
+        endDate: new Date(Date.parse(until) - 1).toISOString(),
+      });
       return new Map<string, Spend>(
         series.flatMap(({ group, value, requests }) =>
-          group === null || value === null ? [] : [[group, { usd: value, requests }]],
+          group === null || value === null
+            ? []
+            : [[group, { usd: value, requests, rows: rowsOf(group) }]],
         ),
       );
     },

@@ -58,8 +58,11 @@ test('a model shows its price, its rank, its contract and what it cost', async (
   await row.getByText('available').waitFor();
   await row.click();
   await page.getByRole('heading', { name: 'gpt-4o-mini', level: 1 }).waitFor();
-  await page.getByText('1 request', { exact: true }).waitFor();
   await page.getByRole('row', { name: 'Output $0.60 per million tokens' }).waitFor();
+  await page.getByRole('link', { name: '1 request' }).click();
+  await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+  await page.locator('tbody tr[data-row]').first().waitFor();
+  expect(await page.locator('tbody tr[data-row]').count()).toBe(1);
   await page.goto(`${world.weir.base_url}/models/veo-3.1`);
   await page.getByText(/^Place \d+ of \d+ video models/).waitFor();
   await page.getByRole('row', { name: 'resolution 720p, 1080p or 4k 720p' }).waitFor();

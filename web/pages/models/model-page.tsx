@@ -8,6 +8,8 @@ import { whyRanked } from '../../catalogue/rank.ts';
 import { ModelStatus, statusText } from '../../catalogue/status.tsx';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { counted } from '../../parts/figures.ts';
+import { GoLink } from '../../parts/go-link.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
@@ -120,12 +122,9 @@ function Spent({ model: { id } }: { model: ModelDetail }) {
             <>
               <Money usd={own.usd} className="text-xl" />
               <p className="mt-1 text-sm text-soft">
-                <a
-                  className="text-accent underline"
-                  href={`/usage/requests?logicalModel=${encodeURIComponent(id)}`}
-                >
-                  {own.requests.toLocaleString()} {own.requests === 1 ? 'request' : 'requests'}
-                </a>
+                <GoLink to="/usage/requests" query={own.rows}>
+                  {counted(own.requests, 'request')}
+                </GoLink>
               </p>
             </>
           ) : (

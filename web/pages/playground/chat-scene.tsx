@@ -145,7 +145,7 @@ function Chat({
         </div>
       </form>
       <details>
-        <summary className="inline-block rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
+        <summary className="w-fit rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
           Parameters
         </summary>
         <div className="mt-2 grid gap-4 sm:grid-cols-2">

@@ -159,7 +159,7 @@ function MakeForm({ scene, key_id, detail, runs }: WithModelProps & { detail: Mo
         {fields(offered.filter(isNeeded))}
         {optional.length === 0 ? null : (
           <details>
-            <summary className="inline-block rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
+            <summary className="w-fit rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
               {optional.length} more {optional.length === 1 ? 'parameter' : 'parameters'}
             </summary>
             <div className="mt-2 grid gap-4">{fields(optional)}</div>

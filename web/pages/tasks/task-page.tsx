@@ -6,6 +6,7 @@ import type { Task } from '../../api/types.ts';
 import { ResultFile } from '../../media/result-file.tsx';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { GoLink } from '../../parts/go-link.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
@@ -51,12 +52,9 @@ export function TaskPage() {
               </Card>
               <Card>
                 <h2 className="mb-1 text-sm text-soft">Model</h2>
-                <a
-                  href={`/models/${encodeURIComponent(loaded.model)}`}
-                  className="text-accent underline"
-                >
+                <GoLink to={`/models/${encodeURIComponent(loaded.model)}`}>
                   <bdi>{loaded.model}</bdi>
-                </a>
+                </GoLink>
               </Card>
             </div>
             <Result task={loaded} />
@@ -155,10 +153,7 @@ function Moments({ task }: { task: Task }) {
         </li>
       ))}
       <li className="text-sm text-soft">
-        Its call:{' '}
-        <a href={`/usage/requests/${request_id}`} className="text-accent underline">
-          {request_id}
-        </a>
+        Its call: <GoLink to={`/usage/requests/${request_id}`}>{request_id}</GoLink>
         {task.billing_transaction_id === null ? null : (
           <>
             , charged as <Copy text={task.billing_transaction_id} what="billing transaction id" />

@@ -270,6 +270,30 @@ test('music and speech are played', async () => {
   await page.context().close();
 });
 
+test('a viewer reads the models and calls none of them', async () => {
+  const context = await world.personAs('viewer', 'Grace Hopper');
+  const { page, mistakes } = await world.open('/models/gpt-4o-mini', { context });
+  await page.getByRole('row', { name: 'Output $0.60 per million tokens' }).waitFor();
+  expect(await page.getByRole('link', { name: /playground/i }).count()).toBe(0);
+  await page.goto(`${world.weir.base_url}/playground`);
+  await page.getByText('Your role cannot call models').waitFor();
+  expect(await page.getByLabel('Message').count()).toBe(0);
+  expect(mistakes).toEqual([]);
+  await context.close();
+});
+
+test('a session that ends in the middle of a message keeps the message', async () => {
+  const { page } = await world.open('/playground?models=["gpt-4o-mini"]');
+  await page.getByLabel('Message').fill('Half a message');
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  await page.context().addCookies(cookies);
+  await page.getByText('Half a message').first().waitFor();
+  await page.context().close();
+});
+
 test('no secret of a key ever comes to the browser', async () => {
   const { page } = await world.open('/sign-in');
   const bodies: string[] = [];

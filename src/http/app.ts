@@ -62,10 +62,16 @@ export function createApp(deps: AppDeps) {
   }
   const answerUnknown: Handler = (context) =>
     askedPage(deps.dashboard, context) ?? refuseUnknown(context);
+  // A call whose base URL is wrong comes to a path that does not exist. Scanners send GET. A route of its
+  // own for POST would match before the routes above that refuse POST.
+  const unknown = wrap(familyOfClient, answerUnknown);
+  const unknownCall = wrap(familyOfClient, answerUnknown, { noted: notedAt('') });
   for (const path of ['/v1/messages/*', '/*', '/']) {
-    app.all(path, wrap(familyOfClient, answerUnknown), unparsed);
-    // A call whose base URL is wrong comes to a path that does not exist. Scanners send GET.
-    app.route('POST', path, wrap(familyOfClient, refuseUnknown, { noted: notedAt('') }), unparsed);
+    app.all(
+      path,
+      (context) => (context.request.method === 'POST' ? unknownCall : unknown)(context),
+      unparsed,
+    );
   }
   // An error outside of a handler gets the usual error body too.
   return app.onError((context) =>

@@ -57,12 +57,16 @@ function render(path: string, markdown: string) {
   });
   const html = marked.parse(markdown, { async: false });
   const headings = getHeadingList().map(({ id, raw }) => ({ id, text: raw.replace(/[`*]/g, '') }));
-  return {
-    html: html
-      .replace(/<table>/g, '<div class="scroll" tabindex="0"><table>')
-      .replace(/<\/table>/g, '</table></div>'),
-    headings,
-  };
+  return { html: accessible(html), headings };
+}
+
+/** What scrolls can be reached by keyboard, and a header cell without words is no header. */
+function accessible(html: string): string {
+  return html
+    .replaceAll('<pre>', '<pre tabindex="0">')
+    .replaceAll('<th></th>', '<td></td>')
+    .replaceAll('<table>', '<div class="scroll" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>');
 }
 
 /** Where a link of a page leads in the dashboard; undefined for a file of the code, which it does not serve. */

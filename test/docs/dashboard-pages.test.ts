@@ -6,6 +6,7 @@ import { MANAGEMENT_ROUTES } from '../../src/http/route-actions.ts';
 import { projectFiles, ROOT } from '../house/sources.ts';
 
 const PAGES = [
+  'Connect a provider',
   ...['Playground', 'Models', 'Tasks', 'Batches', 'Overview', 'API keys', 'Usage', 'Billing'],
   ...['Access', 'Cache', 'Organizations', 'Channels', 'Catalogue', 'Actors', 'Books'],
 ];

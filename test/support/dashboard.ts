@@ -4,7 +4,7 @@ import type { Role } from '../../src/access/actions.ts';
 import { mistakesOf, startChromium } from './chromium.ts';
 import { type RunningWeir, startWeir, type WeirOptions } from './weir.ts';
 
-export const EMAIL = 'ada@example.com';
+const EMAIL = 'ada@example.com';
 export const PASSWORD = 'correct horse battery';
 const BUILD_TIMEOUT_MS = 30_000;
 
@@ -19,7 +19,7 @@ export interface DashboardWorld {
   stop(): Promise<void>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
@@ -27,7 +27,7 @@ export interface OpenOptions {
   readonly context?: BrowserContext;
 }
 
-export interface OpenPage {
+interface OpenPage {
   readonly page: Page;
   /** Errors and warnings of the console, and errors of scripts. */
   readonly mistakes: string[];

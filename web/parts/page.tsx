@@ -17,7 +17,7 @@ export function Page({ title, question, acts, call, children }: PageProps) {
     document.title = `${title} · Weir`;
   }, [title]);
   return (
-    <div className="mx-auto grid w-full max-w-6xl gap-6 px-4 py-6 sm:px-8">
+    <div className="mx-auto grid w-full grid-cols-[minmax(0,1fr)] max-w-6xl gap-6 px-4 py-6 sm:px-8">
       <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
@@ -42,7 +42,7 @@ export function Section({
   children: ReactNode;
 }) {
   return (
-    <section className="grid min-w-0 content-start gap-3">
+    <section className="grid min-w-0 grid-cols-[minmax(0,1fr)] content-start gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-semibold">{title}</h2>
         {acts}

@@ -38,7 +38,7 @@ export interface Checked {
 }
 
 /** A model of the catalogue that an account brings. */
-export interface CheckedModel {
+interface CheckedModel {
   readonly id: string;
   readonly upstream_model: string;
   /** The protocol of a channel that can serve it; null if only weir.yaml can. */

@@ -1,0 +1,87 @@
+/**
+ * What holds for every page: it is accessible in both themes (axe: WCAG 2.2 and best practice), fits a
+ * phone of 320 px, has no error in its console, and asks for little. The screenshots of docs/screenshots are
+ * made here, with WEIR_SCREENSHOTS=docs/screenshots.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { PAGES } from '../../../src/http/web/pages.ts';
+import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
+import { fillSample, pathsOf, type Sample } from './support/sample.ts';
+
+setDefaultTimeout(60_000);
+
+/** The most requests of a page that is opened without a cache. */
+const MAX_REQUESTS = 25;
+const SCREENSHOTS = process.env['WEIR_SCREENSHOTS'];
+
+let world: DashboardWorld;
+let sample: Sample;
+beforeAll(async () => {
+  world = await startDashboard();
+  sample = await fillSample(world);
+}, 120_000);
+afterAll(() => world.stop());
+
+const pathOf = (page: string): string => pathsOf([page], sample)[0] ?? page;
+
+/** Waits until no part of a page waits for data. */
+async function waitUntilShown(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      document.querySelector('h1') !== null && document.querySelector('.animate-pulse') === null,
+  );
+  await page.waitForTimeout(150);
+}
+
+describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s', (pattern) => {
+  test.each(['light', 'dark'] as const)('is accessible in the %s theme', async (theme) => {
+    const path = pathOf(pattern);
+    const { page, mistakes } = await world.open(path, { theme });
+    await waitUntilShown(page);
+    // The document, and all that it loaded.
+    const requests = await page.evaluate(() => 1 + performance.getEntriesByType('resource').length);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(mistakes).toEqual([]);
+    // Who is signed in goes on from the sign-in to the overview.
+    if (pattern !== '/sign-in') expect(requests).toBeLessThanOrEqual(MAX_REQUESTS);
+    expect(await page.title()).toMatch(/ · Weir$/);
+    if (SCREENSHOTS !== undefined) await shoot(page, pattern, theme);
+    await page.context().close();
+  });
+
+  test('fits a phone of 320 px', async () => {
+    const { page, mistakes } = await world.open(pathOf(pattern), { width: 320, height: 640 });
+    await waitUntilShown(page);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(320);
+    expect(mistakes).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test('an id that nobody has looks like a page that is missing', async () => {
+  const { page } = await world.open('/go/req-00000000-0000-7000-8000-000000000000');
+  await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
+  await page.context().close();
+});
+
+test('any id opens its page', async () => {
+  const { page } = await world.open(pathOf('/go/:id'));
+  await page.waitForURL((url) => url.pathname === pathOf('/usage/requests/:id'));
+  await page.context().close();
+});
+
+async function shoot(page: Page, pattern: string, theme: string): Promise<void> {
+  const folder = join(import.meta.dir, '../../..', SCREENSHOTS ?? '');
+  mkdirSync(folder, { recursive: true });
+  const name = pattern
+    .replace(/\/:\w+/g, '-one')
+    .replace(/^\//, '')
+    .replaceAll('/', '-');
+  await page.screenshot({ path: join(folder, `${name || 'overview'}-${theme}.png`) });
+}

@@ -39,7 +39,7 @@ export async function startReadmeWeir(): Promise<ReadmeWeir> {
   writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nwrite-out = "\\n"\n');
   const weir = await startWeir({
     random_credentials: true,
-    env: { WEIR_WEBHOOK_ALLOW_HOSTS: receiver },
+    env: { WEIR_WEBHOOK_ALLOW_HOSTS: receiver, WEIR_DASHBOARD: 'on' },
   });
   return {
     weir,

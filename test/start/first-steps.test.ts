@@ -67,8 +67,9 @@ test('every address of first-run.json is served', async () => {
   const text = readFileSync(join(weir.data, 'first-run.json'), 'utf8');
   const values = Object.values(JSON.parse(text) as Record<string, unknown>);
   const addresses = values.filter((each) => String(each).startsWith('http'));
-  expect(addresses).toEqual([weir.base_url]);
+  expect(addresses).toEqual([weir.base_url, expect.stringContaining('/v1/auth/links/lk-')]);
   expect(await sh(`curl -s ${String(addresses[0])}/healthz`)).toContain('ok');
+  expect(await sh(`curl -s ${String(addresses[1])}`)).toContain('"kind":"operator"');
 });
 
 test('an empty weir.yaml is named when Weir starts', async () => {

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeOnce } from './make-once.ts';
 
 const CACHE_DIR = fileURLToPath(new URL('../../.cache', import.meta.url));
 const APT_TIMEOUT_MS = 300_000;
@@ -47,7 +48,29 @@ export async function unpackDebianPackages(
   return { root, library_dirs: libraryFolders(root) };
 }
 
-async function download(work: string, packages: string[], optional: string[]): Promise<void> {
+/**
+ * Downloads and unpacks one package, with all packages that it needs and that the machine lacks, once.
+ *
+ * @throws with apt's message if apt is missing or the package is not available.
+ */
+export async function unpackWithDependencies(name: string): Promise<UnpackedPackages> {
+  const folder = join(CACHE_DIR, 'debian', `${name}-with-dependencies`);
+  await makeOnce(folder, async () => {
+    console.error(`weir: downloading ${name} from Debian's packages (once) …`);
+    const apt = await aptIn(folder);
+    const install = ['install', '--simulate', '--yes', '--no-install-recommends', name];
+    const plan = await run([...apt, ...install], folder);
+    const needed = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, each]) => each ?? '');
+    await run([...apt, 'download', ...needed], join(folder, 'debs'));
+    await unpack(folder);
+    for (const each of ['debs', 'lists', 'cache']) rmSync(join(folder, each), { recursive: true });
+  });
+  const root = join(folder, 'unpacked');
+  return { root, library_dirs: libraryFolders(root) };
+}
+
+/** Returns the command of apt with private folders below `work`, and reads the lists of packages. */
+async function aptIn(work: string): Promise<string[]> {
   for (const folder of ['lists/partial', 'cache/archives/partial', 'debs', 'unpacked']) {
     mkdirSync(join(work, folder), { recursive: true });
   }
@@ -58,6 +81,11 @@ async function download(work: string, packages: string[], optional: string[]): P
     ...['-o', 'Debug::NoLocking=1', '-o', 'APT::Sandbox::User=', '-o', 'Acquire::Retries=2'],
   ];
   await run([...apt, 'update'], work);
+  return apt;
+}
+
+async function download(work: string, packages: string[], optional: string[]): Promise<void> {
+  const apt = await aptIn(work);
   await run([...apt, 'download', ...packages], join(work, 'debs'));
   for (const one of optional) {
     await run([...apt, 'download', one], join(work, 'debs')).catch(() => {});
@@ -71,27 +99,30 @@ async function unpack(work: string): Promise<void> {
   }
 }
 
-async function run(command: string[], cwd: string): Promise<void> {
+/** Runs a command and returns what it prints. */
+async function run(command: string[], cwd: string): Promise<string> {
   const child = Bun.spawn(command, {
     cwd,
     env: { ...process.env, LC_ALL: 'C' },
     stdin: 'ignore',
-    stdout: 'ignore',
+    stdout: 'pipe',
     stderr: 'pipe',
     timeout: APT_TIMEOUT_MS,
   });
-  const [exit_code, complaint] = await Promise.all([
+  const [exit_code, complaint, output] = await Promise.all([
     child.exited,
     new Response(child.stderr).text(),
+    new Response(child.stdout).text(),
   ]);
   if (exit_code !== 0) throw new Error(`"${command.join(' ')}" failed: ${complaint.trim()}`);
+  return output;
 }
 
 /** Every folder that holds a shared library, such as `usr/lib/x86_64-linux-gnu`. */
 function libraryFolders(root: string): string[] {
   const found = new Set<string>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-    if (/^lib.*\.so\.\d/.test(entry.name)) found.add(entry.parentPath);
+    if (/^lib.*\.so(?:\.\d|$)/.test(entry.name)) found.add(entry.parentPath);
   }
   return [...found].filter((folder) => dirname(folder) !== folder);
 }

@@ -14,7 +14,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ALLOW_MISSING, recordMissing } from '../../runner/missing.ts';
-import { makeOnce } from './make-once.ts';
+import { makeOnce } from '../../support/make-once.ts';
 
 const PROGRAMS_DIR = fileURLToPath(new URL('../../../.cache/programs', import.meta.url));
 const INSTALL_TIMEOUT_MS = 300_000;

@@ -2,9 +2,9 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeOnce } from '../support/make-once.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { npmProgram, pythonProgram, withPrograms } from './support/installed.ts';
-import { makeOnce } from '../support/make-once.ts';
 
 const npm = await npmProgram('semver', '7.7.2');
 withPrograms([npm], ({ bin, folder }) => {

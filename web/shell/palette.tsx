@@ -20,9 +20,9 @@ export function Palette({ here, onClose, signOut }: PaletteProps) {
   const navigate = useNavigate();
   const { next, choose } = useTheme();
   const [text, setText] = useState('');
-  const go = (to: string) => {
+  const go = (to: string, search: Readonly<Record<string, unknown>> = {}) => {
     onClose();
-    navigate({ to });
+    navigate({ to, search });
   };
   const id = text.trim();
   return (
@@ -61,14 +61,14 @@ export function Palette({ here, onClose, signOut }: PaletteProps) {
             <Item
               label="Create an API key"
               value="create an api key"
-              onSelect={() => go('/keys?create=true')}
+              onSelect={() => go('/keys', { create: true })}
             />
           ) : null}
           {here.may('people.write') ? (
             <Item
               label="Invite a person"
               value="invite a person"
-              onSelect={() => go('/access/people?invite=true')}
+              onSelect={() => go('/access/people', { invite: true })}
             />
           ) : null}
           <Item

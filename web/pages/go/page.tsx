@@ -16,10 +16,10 @@ export function GoPage() {
     queryKey: ['find', id],
     queryFn: ({ signal }) => api.get<Found>('/v1/management/find', { id }, signal),
   });
-  const page = query.data && targetOf(query.data);
+  const to = query.data && targetOf(query.data);
   useEffect(() => {
-    if (page !== undefined) navigate({ href: page, replace: true });
-  }, [page, navigate]);
+    if (to !== undefined) navigate({ to, replace: true });
+  }, [to, navigate]);
   // An id that belongs to somebody else looks like one that never was.
   if (query.error instanceof ApiError && query.error.status === 404) return <Missing />;
   return (

@@ -4,7 +4,7 @@ export interface Found {
   readonly id: string;
 }
 
-/** The address of each kind's page. `ID` is the id. */
+/** The path of each kind's page. `ID` is the id. */
 const PAGES: Readonly<Record<string, string>> = {
   request: '/usage/requests/ID',
   task: '/tasks/ID',
@@ -15,11 +15,11 @@ const PAGES: Readonly<Record<string, string>> = {
   person: '/access/people',
   invitation: '/access/people',
   audit_line: '/access/audit',
-  view: '/usage?view=ID',
+  view: '/usage',
   debug_window: '/usage/requests',
 };
 
-/** Returns the address of the page that shows what was found; undefined if no page shows it. */
+/** Returns the path of the page that shows what was found; undefined if none does. */
 export function targetOf({ kind, id }: Found): string | undefined {
   // A webhook belongs to the task whose end it tells.
   const shown = kind === 'delivery' ? id.replace(/^msg_/, '') : id;

@@ -26,7 +26,7 @@ export function SignInPage() {
     queryKey: ['methods'],
     queryFn: ({ signal }) => api.get<Methods>('/v1/auth/methods', {}, signal),
   });
-  const goOn = () => navigate({ to: ownPath(return_to) });
+  const goOn = () => navigate({ href: ownPath(return_to) });
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever is signed in already goes on once
   useEffect(() => {
     if (session) goOn();
@@ -52,9 +52,12 @@ export function SignInPage() {
   );
 }
 
-/** A path of this address. Anything else, which a foreign link may name, is the overview. */
-export function ownPath(path: string): string {
-  return /^\/(?![/\\])/.test(path) ? path : '/';
+/**
+ * A path of this address. Anything else, which a foreign link may name, is the overview. Browsers read
+ * `//host` and `/\host` as addresses of another host, and leave tabs and line ends out.
+ */
+function ownPath(path: string): string {
+  return /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : '/';
 }
 
 function ForgottenPassword() {

@@ -65,7 +65,7 @@ export function createApp(deps: AppDeps) {
   // A call whose base URL is wrong comes to a path that does not exist. Scanners send GET. A route of its
   // own for POST would match before the routes above that refuse POST.
   const unknown = wrap(familyOfClient, answerUnknown);
-  const unknownCall = wrap(familyOfClient, answerUnknown, { noted: notedAt('') });
+  const unknownCall = wrap(familyOfClient, refuseUnknown, { noted: notedAt('') });
   for (const path of ['/v1/messages/*', '/*', '/']) {
     app.all(
       path,

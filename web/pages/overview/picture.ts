@@ -133,3 +133,6 @@ function useFigure(
 
 const read = (query: Query, signal: AbortSignal) =>
   api.get<UsageQuery>('/v1/management/usage/query', { timeZone: ZONE, ...query }, signal);
+
+/** What the overview shows. */
+export type Picture = ReturnType<typeof usePicture>;

@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import type { Balance, RunningCalls } from '../../api/types.ts';
+import { counted } from '../../parts/figures.ts';
+import { Money } from '../../parts/money.tsx';
+import { duration } from '../../parts/time.tsx';
+import { Before } from './before.tsx';
+import { Calls } from './calls.tsx';
+import type { Picture } from './picture.ts';
+import { Spend } from './spend.tsx';
+import { Stat } from './stat.tsx';
+
+/** How often running calls are counted, ms. */
+const COUNT_EVERY_MS = 3_000;
+
+/** The figures at the top of the overview. */
+export function Figures({ picture }: { picture: Picture }) {
+  const { months, hours, errors, first_token, seen } = picture;
+  const balance = useQuery({
+    queryKey: ['balance'],
+    queryFn: ({ signal }) => api.get<Balance>('/v1/management/balance', {}, signal),
+  });
+  const calls = useQuery({
+    queryKey: ['running-calls', 'count'],
+    queryFn: ({ signal }) => api.get<RunningCalls>('/v1/management/calls', {}, signal),
+    refetchInterval: COUNT_EVERY_MS,
+  });
+  return (
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-3">
+      <Spend months={months} seen={seen} />
+      <Calls hours={hours} errors={errors} seen={seen} />
+      <Stat
+        title="Time to first token, 24 hours"
+        to="/usage"
+        search={{ metric: 'first_token_mean', range: '24h', group: 'none' }}
+        of={first_token}
+        below={
+          <Before
+            now={first_token.data?.total.value}
+            before={first_token.data?.total.previous?.value}
+            show={duration}
+          />
+        }
+      >
+        {first_token.data?.total.value == null ? (
+          <span className="text-soft">no stream yet</span>
+        ) : (
+          duration(first_token.data.total.value)
+        )}
+      </Stat>
+      <Stat
+        title="Balance"
+        to="/billing"
+        of={balance}
+        below={
+          <>
+            <Money usd={balance.data?.held} /> held by running calls and tasks
+          </>
+        }
+      >
+        <Money usd={balance.data?.available} className="font-semibold" />
+      </Stat>
+      <Stat
+        title="In flight"
+        to="/usage/calls"
+        of={calls}
+        below={
+          <>
+            <Money usd={calls.data?.held} /> held
+            {calls.data && calls.data.silent_replicas > 0 ? ', some replicas are silent' : ''}
+          </>
+        }
+      >
+        {counted(calls.data?.total ?? 0, 'call')}
+      </Stat>
+    </div>
+  );
+}

@@ -4,12 +4,12 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react
 import { api, whenSessionEnds } from '../api/client.ts';
 import { hereOf, type Session } from '../api/session.ts';
 import { LiveEvents } from '../live/live-events.tsx';
-import { SignInForm } from '../pages/sign-in/form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { SaidLine } from '../parts/said.tsx';
 import { HereContext } from './here.ts';
 import { Navigation } from './navigation.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
+import { SignInForm } from './sign-in-form.tsx';
 import { askToSignInAgain, signedInAgain, useSignedOut } from './signed-out.ts';
 import { useTheme } from './theme.ts';
 import { Wordmark } from './wordmark.tsx';

@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Field } from '../../parts/field.tsx';
-import { SignInForm } from './form.tsx';
+import { SignInForm } from '../../shell/sign-in-form.tsx';
 import { Outside } from './outside.tsx';
 
 /** How people may sign in (`GET /v1/auth/methods`). */

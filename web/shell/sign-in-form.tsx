@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { api } from '../../api/client.ts';
-import { SESSION_KEY, type Session } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { Field, isShownBeside } from '../../parts/field.tsx';
+import { api } from '../api/client.ts';
+import { SESSION_KEY, type Session } from '../api/session.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorNote } from '../parts/error-note.tsx';
+import { Field, isShownBeside } from '../parts/field.tsx';
 
 interface SignInFormProps {
   /** The address of who was signed in. */

@@ -2,9 +2,10 @@
 import type { Page } from 'playwright-core';
 import type { DashboardWorld } from '../test/support/dashboard.ts';
 
-/** As the page does (web/live/live-events.tsx), ms. */
-const COLLECT_MS = 250;
-const REST_MS = 5_000;
+/** How long the overview moves by events alone before it reads again (web/pages/overview/picture.ts), ms. */
+const READ_EVERY_MS = 20_000;
+/** The page is watched for a little longer, to see these reads, ms. */
+const WATCH_MS = READ_EVERY_MS + 3_000;
 
 /** Returns the addresses of the API that the first page reads again after an event. */
 export async function readsOfOverview(world: DashboardWorld): Promise<string[]> {
@@ -17,7 +18,7 @@ export async function readsOfOverview(world: DashboardWorld): Promise<string[]> 
   await page.waitForTimeout(1_000);
   asked.length = 0;
   await callOnce(world);
-  await page.waitForTimeout(3_000);
+  await page.waitForTimeout(WATCH_MS);
   await page.context().close();
   return [...new Set(asked)];
 }
@@ -57,23 +58,15 @@ export function openDashboards(
       signal: end.signal,
     });
     let next_ms = 0;
-    let isReading = false;
     for await (const _ of body ?? []) {
-      if (isReading) continue;
-      isReading = true;
-      setTimeout(
-        async () => {
-          next_ms = performance.now() + REST_MS;
-          await Promise.all(
-            reads.map(async (path) => {
-              await (await fetch(base_url + path, { headers, signal: end.signal })).text();
-              answered += 1;
-            }),
-          ).catch(() => undefined);
-          isReading = false;
-        },
-        Math.max(COLLECT_MS, next_ms - performance.now()),
-      );
+      if (performance.now() < next_ms) continue;
+      next_ms = performance.now() + READ_EVERY_MS;
+      Promise.all(
+        reads.map(async (path) => {
+          await (await fetch(base_url + path, { headers, signal: end.signal })).text();
+          answered += 1;
+        }),
+      ).catch(() => undefined);
     }
   };
   const open = Array.from({ length: count }, () => follow().catch(() => undefined));

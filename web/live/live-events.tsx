@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Collected } from './collected.ts';
 import { followShared } from './shared-stream.ts';
 import type { LiveEvent } from './stream.ts';
 
-/** How long events are collected before what they change is read again, ms. */
-const COLLECT_MS = 250;
 /**
- * The shortest time between two such reads, ms. With many calls a second, events come all the time, and
+ * The shortest time between two reads of what events changed, ms. With many calls a second, events come all the time, and
  * each open page would ask for its sums all the time.
  */
 const REST_MS = 5_000;
@@ -34,12 +33,15 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
 
 const listeners = new Set<(event: LiveEvent) => void>();
 
+/** Calls `listener` with each event of the organization. Returns a function that ends this. */
+export function onLiveEvent(listener: (event: LiveEvent) => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
 /** Calls `listener` with each event of the organization while the component is shown. */
 export function useLiveEvents(listener: (event: LiveEvent) => void): void {
-  useEffect(() => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }, [listener]);
+  useEffect(() => onLiveEvent(listener), [listener]);
 }
 
 /**
@@ -51,22 +53,17 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
   const [isLate, setLate] = useState(false);
   useEffect(() => {
     const changed = new Set<string>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let late: ReturnType<typeof setTimeout> | undefined;
-    let refreshed_ms = 0;
-    const refresh = () => {
-      timer = undefined;
-      refreshed_ms = performance.now();
+    const reads = new Collected(() => {
       const names = new Set(changed);
       changed.clear();
       queries.invalidateQueries({ predicate: ({ queryKey }) => names.has(String(queryKey[0])) });
-    };
+    }, REST_MS);
     const unfollow = followShared(organization_id, {
       onEvent: (event) => {
         for (const listener of listeners) listener(event);
         for (const name of CHANGED[event.type] ?? []) changed.add(name);
-        const rest = refreshed_ms + REST_MS - performance.now();
-        timer ??= setTimeout(refresh, refreshed_ms === 0 ? COLLECT_MS : Math.max(COLLECT_MS, rest));
+        reads.request();
       },
       onState: (isLive) => {
         clearTimeout(late);
@@ -75,7 +72,7 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
       },
     });
     return () => {
-      clearTimeout(timer);
+      reads.stop();
       clearTimeout(late);
       unfollow();
     };

@@ -45,7 +45,7 @@ export function ExplorePage() {
     staleTime: search.as_of === undefined ? 0 : Number.POSITIVE_INFINITY,
   });
   const isHeld = search.as_of !== undefined;
-  useRefresh({ queryKey: ['explore'], every_ms: READ_EVERY_MS, enabled: !isHeld });
+  useRefresh({ name: 'explore', every_ms: READ_EVERY_MS, enabled: !isHeld });
   const keys = useMemo(() => keysOf(query.data), [query.data]);
   const names = useKeyNames(keys);
   return (

@@ -79,7 +79,7 @@ export function useCallList(search: UsageSearch): CallList {
       api.get<CallPage>('/v1/management/requests', requestOf(live, Date.now()), signal),
     enabled: query.data !== undefined && !query.isPlaceholderData,
   });
-  useRefresh({ queryKey: ['newest-requests'], every_ms: 1_000 });
+  useRefresh({ name: 'newest-requests', every_ms: 1_000 });
   const isHeld = search.as_of !== undefined;
   const calls = useMemo(
     () => withChanges(query.data?.pages ?? [], isHeld ? [] : (head.data?.data ?? [])),

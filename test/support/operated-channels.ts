@@ -1,4 +1,4 @@
-import { expect } from 'bun:test';
+import { type Operated, OperatorClient } from './operator-client.ts';
 
 /** A channel as `/v1/operator/channels` shows it. */
 export interface ChannelRecord {
@@ -39,40 +39,10 @@ export interface ChannelCheck {
   unknown_models: string[];
 }
 
-/** A Weir, and the operator token that sends the requests. */
-interface Operated {
-  readonly base_url: string;
-  readonly operator_token: string;
-}
-
 /** The client of the routes with which operators make channels. */
-export class OperatedChannels {
-  constructor(private readonly weir: () => Operated) {}
-
-  send(
-    method: string,
-    path = '',
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
-    const { base_url, operator_token } = this.weir();
-    return fetch(`${base_url}/v1/operator/channels${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      headers: {
-        authorization: `Bearer ${operator_token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-    });
-  }
-
-  /** Sends a request, and returns the answer, which must be a success. */
-  async ask<Answer = ChannelRecord>(...args: Parameters<typeof this.send>): Promise<Answer> {
-    const response = await this.send(...args);
-    const text = await response.text();
-    if (response.status !== 200) expect(text).toBe('a success');
-    return JSON.parse(text) as Answer;
+export class OperatedChannels extends OperatorClient<ChannelRecord> {
+  constructor(weir: () => Operated) {
+    super('channels', weir);
   }
 
   check(body: object): Promise<ChannelCheck> {

@@ -1,4 +1,4 @@
-import { expect } from 'bun:test';
+import { type Operated, OperatorClient } from './operator-client.ts';
 
 /** An organization as `/v1/operator/organizations` shows it. */
 export interface OrganizationRecord {
@@ -15,40 +15,10 @@ export interface OrganizationRecord {
   management_token?: string;
 }
 
-/** A Weir, and the operator token that sends the requests. */
-interface Operated {
-  readonly base_url: string;
-  readonly operator_token: string;
-}
-
 /** The client of the operator routes of organizations. */
-export class OperatedOrganizations {
-  constructor(private readonly weir: () => Operated) {}
-
-  send(
-    method: string,
-    path = '',
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
-    const { base_url, operator_token } = this.weir();
-    return fetch(`${base_url}/v1/operator/organizations${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      headers: {
-        authorization: `Bearer ${operator_token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-    });
-  }
-
-  /** Sends a request, and returns the answer, which must be a success. */
-  async ask<Answer = OrganizationRecord>(...args: Parameters<typeof this.send>): Promise<Answer> {
-    const response = await this.send(...args);
-    const text = await response.text();
-    if (response.status !== 200) expect(text).toBe('a success');
-    return JSON.parse(text) as Answer;
+export class OperatedOrganizations extends OperatorClient<OrganizationRecord> {
+  constructor(weir: () => Operated) {
+    super('organizations', weir);
   }
 
   create(body: object = {}): Promise<OrganizationRecord> {

@@ -83,10 +83,9 @@ export function getCircuitHistory(deps: OperatorDeps): Handler {
     const query = readQuery(context.request, validateQuery);
     const { id } = account.config;
     const models = account.actors.map(({ model }) => model);
-    const [page, circuits] = await Promise.all([
-      listTransitions(sql, id, query, pageRequestOf(query)),
-      readCircuits(sql, id, models),
-    ]);
+    // In this order the list has the change after which a circuit has its state.
+    const circuits = await readCircuits(sql, id, models);
+    const page = await listTransitions(sql, id, query, pageRequestOf(query));
     const answer: Static<typeof CircuitHistorySchema> = {
       ...listAnswer(page, (row) => row.id, transitionOf),
       channel: id,

@@ -46,6 +46,8 @@ export interface CallRow {
 
 /** Filters that only calls have. */
 export interface CallFilters extends UsageFilters {
+  /** The UUID of one request, or of its billing transaction. */
+  readonly request_id?: string | undefined;
   readonly outcomes?: readonly string[] | undefined;
   readonly error_code?: string | undefined;
   readonly faults?: readonly string[] | undefined;
@@ -76,23 +78,32 @@ export function listCalls(
     after === undefined
       ? sql``
       : sql`and (${sql(`${alias}.at`)}, ${sql(`${alias}.id`)}) < (${after.at}, ${after.id}::uuid)`;
-  const { outcomes, error_code, faults, running: withRunning = true } = filters;
+  const { request_id, outcomes, error_code, faults, running: withRunning = true } = filters;
   const of_records = { ...filters, access_channel: undefined };
   const named = faults && sql`any(${[...faults]}::text[])`;
+  // The line of a task has an id of its own.
+  const isOneLine =
+    request_id === undefined
+      ? sql``
+      : sql`and usage_line.id in (select ${request_id}::uuid union all select billing_id from task
+          where task.request_id = ${request_id} and organization_id = ${filters.organization_id})`;
+  const isOne = (alias: string) =>
+    request_id === undefined ? sql`` : sql`and ${sql(alias)}.id = ${request_id}`;
   const isOutcome = outcomes ? sql`and outcome = any(${outcomes as string[]})` : sql``;
   // Otherwise all lines would be read to find none.
   const isOfCharges = outcomes?.some((outcome) => CHARGED_OUTCOMES.has(outcome)) ?? true;
   const charged = sql`
     select ${chargedColumns(sql)} from usage_line
     where ${isOfCharges ? sql`true` : sql`false`} and ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
-      ${isOutcome} ${place('usage_line')}
+      ${isOneLine} ${isOutcome} ${place('usage_line')}
       ${error_code === undefined ? sql`` : sql`and detail ->> 'error_code' = ${error_code}`}
       ${named === undefined ? sql`` : sql`and detail ->> 'fault' = ${named}`}
     order by usage_line.at desc, usage_line.id desc limit ${limit}`;
   const free = sql`
     select ${freeColumns(sql)} from call_record
     where ${conditions(sql, of_records, 'call_record')}
-      and ${isIn(sql, as_of, 'call_record')} ${isOutcome} ${place('call_record')}
+      and ${isIn(sql, as_of, 'call_record')}
+      ${isOne('call_record')} ${isOutcome} ${place('call_record')}
       ${error_code === undefined ? sql`` : sql`and error_code = ${error_code}`}
       ${named === undefined ? sql`` : sql`and fault = ${named}`}
       ${withRunning ? sql`` : sql`and (task_id is null or outcome <> 'accepted')`}
@@ -105,7 +116,7 @@ export function listCalls(
   const running = sql`
     select ${freeColumns(sql)} from (${runningTasks(sql, as_of)}) as running
     where ${hasRunning ? sql`true` : sql`false`} and ${conditions(sql, of_records, 'running')}
-      ${place('running')}
+      ${isOne('running')} ${place('running')}
     order by running.at desc, running.id desc limit ${limit}`;
   return sql<CallRow[]>`
     select * from ((${charged}) union all (${free}) union all (${running})) as call

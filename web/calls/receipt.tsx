@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
-import type { CallDetail } from '../api/types.ts';
+import type { Call, List } from '../api/types.ts';
 import { count } from '../parts/figures.ts';
 import { GoLink } from '../parts/go-link.tsx';
 import { Money } from '../parts/money.tsx';
@@ -12,21 +12,27 @@ const ASK_EVERY_MS = 700;
 const MAX_ATTEMPTS = 30;
 
 /** True while the price of a call may still change: its task runs. */
-const isOpen = ({ outcome }: CallDetail): boolean => outcome === 'accepted';
+const isOpen = ({ outcome }: Call): boolean => outcome === 'accepted';
+
+/**
+ * Reads the record of a call from the list of calls, where a call that is not recorded yet is no error.
+ * Throws if there is none.
+ */
+async function findRecord(request_id: string, signal: AbortSignal): Promise<Call> {
+  const { data } = await api.get<List<Call>>('/v1/management/requests', { request_id }, signal);
+  if (!data[0]) throw new Error('The call is not recorded yet.');
+  return data[0];
+}
 
 /** What a call cost and how long it took, from its own record. */
 export function Receipt({ request_id }: { request_id: string }) {
   const query = useQuery({
     queryKey: ['requests', 'receipt', request_id],
-    queryFn: ({ signal }) =>
-      api.get<CallDetail>(`/v1/management/requests/${request_id}`, {}, signal),
-    retry: false,
-    refetchInterval: ({ state: { data, errorUpdateCount } }) =>
-      data
-        ? isOpen(data)
-          ? ASK_EVERY_MS * 2
-          : false
-        : errorUpdateCount < MAX_ATTEMPTS && ASK_EVERY_MS,
+    queryFn: ({ signal }) => findRecord(request_id, signal),
+    retry: MAX_ATTEMPTS,
+    retryDelay: ASK_EVERY_MS,
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isOpen(data) && ASK_EVERY_MS * 2,
   });
   const call = query.data;
   return (

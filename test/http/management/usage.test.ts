@@ -303,6 +303,18 @@ describe('GET /v1/management/requests', () => {
     );
   });
 
+  test('200: one call by its id is a list, which is empty until the call is recorded', async () => {
+    const list = (query: string) => get<{ data: Call[] }>(`/requests?${query}`);
+    for (const name of ['plain', 'refused', 'task']) {
+      const { request_id, outcome } = await find(name);
+      const { data } = await list(`request_id=${request_id}`);
+      expect(data, name).toEqual([expect.objectContaining({ request_id, outcome })]);
+    }
+    expect((await list(`request_id=req_${'0'.repeat(32)}`)).data).toEqual([]);
+    expect((await list(`request_id=${made['plain']}&outcome=refused`)).data).toEqual([]);
+    expect((await manage('/requests?request_id=x')).status).toBe(400);
+  });
+
   test('404: no such request, in every form of an id', async () => {
     for (const id of [`req_${'0'.repeat(32)}`, 'req_x', 'x', '%00']) {
       expect((await manage(`/requests/${id}`)).status).toBe(404);

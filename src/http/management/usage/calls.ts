@@ -10,7 +10,7 @@ import { admitManager } from '../keys.ts';
 import { callView, timelineOf } from './call-view.ts';
 import { chargeOf } from './charge.ts';
 import type { UsageDeps } from './lines.ts';
-import { asOf, FILTERS, filtersOf, limitOf, queryOf, querySchema } from './query.ts';
+import { asOf, FILTERS, filtersOf, invalid, limitOf, queryOf, querySchema } from './query.ts';
 
 /** How calls end. */
 export const OUTCOMES = [
@@ -35,6 +35,7 @@ const validate = validator(
   querySchema({
     ...FILTERS,
     api_key_id: Type.Optional(short),
+    request_id: Type.Optional(short),
     outcome: Type.Optional(anyOf(OUTCOMES)),
     errorCode: Type.Optional(short),
     fault: Type.Optional(anyOf(FAULTS)),
@@ -56,6 +57,7 @@ export function listRequests(deps: UsageDeps): Handler {
     const filters = {
       ...filtersOf(query, organization_id, deps.catalogue()),
       key_id: query.api_key_id,
+      request_id: query.request_id === undefined ? undefined : requestOf(query.request_id),
       outcomes: outcome === undefined ? undefined : [outcome],
       error_code: query.errorCode,
       running: query.running !== 'false',
@@ -81,6 +83,12 @@ export function listRequests(deps: UsageDeps): Handler {
       as_of: writeAsOf(as_of),
     });
   };
+}
+
+function requestOf(id: string): string {
+  const uuid = uuidOf(id);
+  if (uuid === undefined) throw invalid('request_id', 'must be a request id (req_…)');
+  return uuid;
 }
 
 /** `GET /v1/management/requests/{id}`: one call with its timeline and the arithmetic of its charge. */

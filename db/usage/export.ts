@@ -4,6 +4,11 @@ import type { CallCursor } from './calls.ts';
 import { conditions, type UsageFilters } from './filters.ts';
 import { chargeColumns, type UsageRow } from './lines.ts';
 
+/** The charges that an export has. */
+export interface ChargeFilters extends UsageFilters {
+  readonly outcome?: string | undefined;
+}
+
 /** Rows of one query: enough that the database is asked rarely, few enough to keep memory small. */
 const BATCH = 2_000;
 
@@ -13,9 +18,11 @@ const BATCH = 2_000;
  */
 export async function* exportCharges(
   sql: Sql,
-  filters: UsageFilters,
+  filters: ChargeFilters,
   as_of: AsOf,
 ): AsyncGenerator<readonly UsageRow[]> {
+  const isOutcome =
+    filters.outcome === undefined ? sql`` : sql`and usage_line.outcome = ${filters.outcome}`;
   let after: CallCursor | undefined;
   for (;;) {
     const place = after
@@ -23,7 +30,8 @@ export async function* exportCharges(
       : sql``;
     const rows = await sql<(UsageRow & { sort_id: string })[]>`
       select ${chargeColumns(sql)} from usage_line
-      where ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')} ${place}
+      where ${conditions(sql, filters, 'usage_line')} and ${isIn(sql, as_of, 'usage_line')}
+        ${isOutcome} ${place}
       order by usage_line.at, usage_line.id limit ${BATCH}`;
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);

@@ -125,6 +125,49 @@ test('the page asks for little', async () => {
   await page.close();
 });
 
+test('one notice is in view; dismissed, it stays away until its cause returns', async () => {
+  const { base_url, management_token } = world.weir;
+  const manage = async (method: string, path: string, body: object) => {
+    const answer = await fetch(`${base_url}/v1/management/api-keys${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${management_token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    return (await answer.json()) as { id: string; key: string };
+  };
+  const capped = async (name: string) => {
+    const made = await manage('POST', '', { name, limitAmount: 0.0005 });
+    const client = new OpenAI({ baseURL: `${base_url}/v1`, apiKey: made.key, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: 'Hi [[sim tokens=900]]' }];
+    const spend = { model: 'gpt-4o-mini', messages, max_tokens: 700 };
+    await client.chat.completions.create(spend);
+    return made.id;
+  };
+  const ids = { 'Night jobs': await capped('Night jobs'), Ads: await capped('Ads') };
+  const { page, mistakes } = await world.open('/');
+  const line = page.getByRole('list', { name: 'What needs you' }).getByRole('listitem');
+  await page.getByText('1 more', { exact: true }).waitFor();
+  expect(await line.count()).toBe(1);
+  const first = ((await line.textContent()) ?? '').includes('Ads') ? 'Ads' : 'Night jobs';
+  const second = first === 'Ads' ? 'Night jobs' : 'Ads';
+  await line.getByRole('button', { name: 'Dismiss' }).click();
+  await line.getByText(second).waitFor();
+  await page.reload();
+  await line.getByText(second).waitFor();
+  await line.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByText('Nothing new needs you.').waitFor();
+  // A cap that is nearly reached again is another cause.
+  await manage('PATCH', `/${ids[first]}`, { limitAmount: 0.00051 });
+  await page.reload();
+  await line.getByText(first).waitFor();
+  expect(mistakes).toEqual([]);
+  await page.context().close();
+});
+
 test('each route that fails makes its figure unknown and never zero', async () => {
   const cases = [
     ['**/v1/management/usage/query?*', 500, 'Spend today'],

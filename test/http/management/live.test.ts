@@ -229,6 +229,15 @@ test('the export has every charge once, and its exact sum, in both formats', asy
   expect(Math.round(charged.amount * 1e9)).toBe(sum);
   expect(deposited).toBe(100);
   expect(is_final).toBe(false);
+  const linesOf = async (outcome: string) => {
+    const path = `/v1/management/usage/export?format=ndjson&outcome=${outcome}`;
+    const lines = (await (await request(FIRST, path, manager)).text()).trim().split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as object);
+  };
+  const completed = await linesOf('completed');
+  expect(completed.length).toBeGreaterThan(0);
+  for (const line of completed) expect(line).toMatchObject({ outcome: 'completed' });
+  expect(await linesOf('refused')).toEqual([]);
 });
 
 test('a month that is none is refused by name; an empty month is a statement', async () => {

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
+import { useUndismissed } from './dismissed.ts';
 
 /** Something that needs a person (`GET /v1/management/notices`). */
 interface Notice {
   readonly id: string;
+  readonly since: string | null;
   readonly severity: 'problem' | 'warning';
   readonly subject: { readonly kind: string; readonly id: string; readonly name: string };
   readonly text: string;
@@ -14,9 +16,8 @@ interface Notice {
 
 /** How often notices are read, ms: most causes send no event. */
 const READ_EVERY_MS = 30_000;
-const MOST_SHOWN = 4;
 
-/** What needs a person, problems first, each one line high. */
+/** What needs a person: the worst of it, one line high, and the rest behind it. */
 export function Notices() {
   const { data, isError, refetch } = useQuery({
     queryKey: ['notices'],
@@ -24,6 +25,7 @@ export function Notices() {
       (await api.get<{ data: Notice[] }>('/v1/management/notices', {}, signal)).data,
     refetchInterval: READ_EVERY_MS,
   });
+  const { left, dismiss } = useUndismissed(data);
   if (data === undefined) {
     return (
       <p role="status" className="min-h-6 text-sm text-soft">
@@ -38,28 +40,26 @@ export function Notices() {
       </p>
     );
   }
-  if (data.length === 0) {
+  const [first, ...rest] = left;
+  if (first === undefined) {
     return (
       <p className="flex min-h-6 items-center gap-2 text-sm text-soft">
         <span aria-hidden="true" className="size-2 rounded-full bg-good" />
-        Nothing needs you now.
+        {data.length === 0 ? 'Nothing needs you now.' : 'Nothing new needs you.'}
       </p>
     );
   }
-  const [shown, rest] = [data.slice(0, MOST_SHOWN), data.slice(MOST_SHOWN)];
   return (
     <div className="overflow-hidden rounded-box border border-line bg-card">
       <ul aria-label="What needs you">
-        {shown.map((notice) => (
-          <Line key={notice.id} notice={notice} />
-        ))}
+        <Line notice={first} onDismiss={dismiss} />
       </ul>
       {rest.length > 0 ? (
         <details className="border-t border-line">
           <summary className="px-4 py-1.5 text-sm text-soft">{rest.length} more</summary>
           <ul aria-label="More that needs you">
             {rest.map((notice) => (
-              <Line key={notice.id} notice={notice} />
+              <Line key={notice.id} notice={notice} onDismiss={dismiss} />
             ))}
           </ul>
         </details>
@@ -68,7 +68,12 @@ export function Notices() {
   );
 }
 
-function Line({ notice }: { notice: Notice }) {
+interface LineProps {
+  readonly notice: Notice;
+  readonly onDismiss: (notice: Notice) => void;
+}
+
+function Line({ notice, onDismiss }: LineProps) {
   const { severity, subject, text, act } = notice;
   const isProblem = severity === 'problem';
   return (
@@ -89,6 +94,14 @@ function Line({ notice }: { notice: Notice }) {
       <Link to={pageOf(notice)} className="shrink-0 text-accent underline underline-offset-2">
         Open
       </Link>
+      <button
+        type="button"
+        onClick={() => onDismiss(notice)}
+        title="Hide it until its cause returns"
+        className="-my-1 shrink-0 rounded-control px-1.5 py-1 text-soft hover:bg-sunk hover:text-ink"
+      >
+        Dismiss
+      </button>
     </li>
   );
 }

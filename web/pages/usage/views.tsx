@@ -1,24 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { defaultParseSearch, defaultStringifySearch, Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { Field, isShownBeside } from '../../parts/field.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { useHere } from '../../shell/here.ts';
-
-/** A saved view (`GET /v1/management/views`). */
-interface View {
-  readonly id: string;
-  readonly name: string;
-  readonly query: string;
-  /** True if the organization has it, false if it is the person's own. */
-  readonly shared: boolean;
-  readonly may_change: boolean;
-}
-
-const PATH = '/v1/management/views';
+import { NameView, VIEWS_PATH, type View } from './name-view.tsx';
 
 interface SavedViewsProps {
   /** The name of the page, e.g. `usage`. */
@@ -31,19 +18,18 @@ interface SavedViewsProps {
 /** The named views of a page: each is a link. What the page shows now can be named, too. */
 export function SavedViews({ page, to, search }: SavedViewsProps) {
   const here = useHere();
-  const [isSaving, save] = useState(false);
+  const [isNaming, name] = useState(false);
+  const [isRemoving, remove] = useState(false);
   const queries = useQueryClient();
   const key = ['views', page];
   const { data: views, isError } = useQuery({
     queryKey: key,
-    queryFn: async ({ signal }) => (await api.get<{ data: View[] }>(PATH, { page }, signal)).data,
+    queryFn: async ({ signal }) =>
+      (await api.get<{ data: View[] }>(VIEWS_PATH, { page }, signal)).data,
     staleTime: 30_000,
     enabled: here.may('views.read'),
   });
-  const remove = useMutation({
-    mutationFn: (id: string) => api.delete(`${PATH}/${id}`),
-    onSettled: () => queries.invalidateQueries({ queryKey: key }),
-  });
+  const changed = () => queries.invalidateQueries({ queryKey: key });
   const query = queryOf(search);
   const open = views?.find((view) => view.query === query);
   return (
@@ -64,87 +50,55 @@ export function SavedViews({ page, to, search }: SavedViewsProps) {
         </Link>
       ))}
       {open?.may_change ? (
-        <Button kind="quiet" busy={remove.isPending} onClick={() => remove.mutate(open.id)}>
-          Delete this view
-        </Button>
+        <>
+          <Button kind="quiet" onClick={() => name(true)}>
+            Rename
+          </Button>
+          <Button kind="quiet" onClick={() => remove(true)}>
+            Delete this view
+          </Button>
+        </>
       ) : null}
       {open === undefined && query !== '' && here.may('views.write') ? (
-        <Button kind="quiet" onClick={() => save(true)}>
+        <Button kind="quiet" onClick={() => name(true)}>
           Save this view
         </Button>
       ) : null}
       {open === undefined && query === '' && views?.length === 0 ? (
         <span className="text-soft">Choose filters, then give what you see a name.</span>
       ) : null}
-      {remove.error ? <ErrorNote error={remove.error} /> : null}
-      {isSaving ? (
-        <SaveView
-          page={page}
-          query={query}
-          onClose={() => save(false)}
+      {open && isRemoving ? (
+        <Confirm
+          title={
+            <>
+              Delete <bdi>{open.name}</bdi>?
+            </>
+          }
+          label="Delete the view"
+          act={async () => {
+            await api.delete(`${VIEWS_PATH}/${open.id}`);
+            await changed();
+          }}
+          onClose={() => remove(false)}
+        >
+          <p>
+            {open.shared ? 'Nobody in the organization finds it again.' : 'You lose its name.'}{' '}
+            Links to what it shows still work.
+          </p>
+        </Confirm>
+      ) : null}
+      {isNaming ? (
+        <NameView
+          open={open}
+          now={{ page, query }}
+          onClose={() => name(false)}
           onSaved={() => {
-            save(false);
-            queries.invalidateQueries({ queryKey: key });
+            name(false);
+            changed();
           }}
         />
       ) : null}
     </div>
-  );
-}
-
-interface SaveViewProps {
-  readonly page: string;
-  readonly query: string;
-  readonly onClose: () => void;
-  readonly onSaved: () => void;
-}
-
-function SaveView({ page, query, onClose, onSaved }: SaveViewProps) {
-  const here = useHere();
-  const [name, setName] = useState('');
-  const [shared, share] = useState(false);
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => api.post<View>(PATH, { name, page, query, shared }),
-    onSuccess: onSaved,
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
-  return (
-    <Dialog title="Save this view" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4 text-[0.9375rem]">
-        {error && !isShownBeside(error, ['name']) ? <ErrorNote error={error} /> : null}
-        <Field
-          label="Name"
-          why="What you will look for, e.g. Spend by team."
-          param="name"
-          error={error}
-        >
-          <input
-            className="control"
-            required
-            maxLength={100}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
-        {here.may('views.share') ? (
-          <label className="flex items-center gap-2">
-            <input
-              type="checkbox"
-              className="size-4"
-              checked={shared}
-              onChange={({ target }) => share(target.checked)}
-            />
-            Share it with the organization
-          </label>
-        ) : null}
-        <Button type="submit" kind="primary" busy={isPending} className="justify-self-end">
-          Save
-        </Button>
-      </form>
-    </Dialog>
   );
 }
 

@@ -9,8 +9,9 @@ import { validator } from '../../../errors/validate.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import type { Handler } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
+import { OUTCOMES } from './calls.ts';
 import { lineRecord, type UsageDeps } from './lines.ts';
-import { asOf, FILTERS, filtersOf, queryOf, querySchema } from './query.ts';
+import { asOf, FILTERS, filtersOf, oneOf, queryOf, querySchema } from './query.ts';
 
 const FORMATS = ['csv', 'ndjson'] as const;
 const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
@@ -19,6 +20,8 @@ const validate = validator(
   querySchema({
     ...FILTERS,
     api_key_id: Type.Optional(Type.String({ maxLength: 100 })),
+    /** Only calls of two outcomes are charged; of any other one the export is empty. */
+    outcome: Type.Optional(oneOf(OUTCOMES)),
     /** A link of the dashboard names the organization of a person who is in several. */
     organization_id: Type.Optional(Type.String({ maxLength: 100 })),
     format: Type.Optional(
@@ -49,6 +52,7 @@ export function exportUsage(deps: UsageDeps): Handler {
     const filters = {
       ...filtersOf(query, organization_id, catalogue),
       key_id: query.api_key_id,
+      outcome: query.outcome,
     };
     const sql = deps.usage();
     const as_of = await asOf(query, sql);

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 export function Exports({ search, as_of }: { search: ExploreSearch; as_of: string | undefined }) {
   const { organization } = useHere();
   const held = { ...search, as_of: as_of ?? search.as_of };
-  const { outcome: _, ...filters } = filtersOf(held, 'shared');
+  const filters = filtersOf(held, 'shared');
   const lately = { startDate: new Date(Date.now() - 30 * DAY_MS).toISOString() };
   const instants = instantsOf(held, Date.now());
   const href = (format: 'csv' | 'ndjson') =>

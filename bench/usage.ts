@@ -8,6 +8,7 @@ import { connectDatabase, type Sql } from '../db/client.ts';
 import { requestIdOf } from '../src/errors/request-id.ts';
 import { orExit } from '../test/support/arguments.ts';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
+import { fillUsage, insertMore, keyOf, type RowModel } from '../test/support/usage-rows.ts';
 import { type RunningWeir, startWeir } from '../test/support/weir.ts';
 import { createCleanup } from './cleanup.ts';
 import { startDatabases } from './databases.ts';
@@ -15,7 +16,6 @@ import { machine, writeSection } from './results-file.ts';
 import { median } from './statistics.ts';
 import { readUsageOptions } from './usage-options.ts';
 import { type UsageQuery, usageQueries } from './usage-queries.ts';
-import { fillUsage, insertMore, keyOf, type RowModel } from './usage-rows.ts';
 
 const options = orExit(() => readUsageOptions(process.argv.slice(2)));
 /** The p99 of each query. */

@@ -1,10 +1,10 @@
 /** The arguments of `bin/bench usage`, and the database that it fills: its books balance. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readUsageOptions } from '../../bench/usage-options.ts';
-import { fillUsage, insertMore, keyOf } from '../../bench/usage-rows.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { fold } from '../../db/usage/roll-ups/fold.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { fillUsage, insertMore, keyOf } from '../support/usage-rows.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 /** Usage lines and records of calls in large numbers, made inside PostgreSQL. */
-import type { Sql } from '../db/client.ts';
-import { firstIdAt } from '../db/housekeeping.ts';
-import { listPartitions } from '../db/retention/months.ts';
+import type { Sql } from '../../db/client.ts';
+import { firstIdAt } from '../../db/housekeeping.ts';
+import { listPartitions } from '../../db/retention/months.ts';
 
 export interface RowsOptions {
   readonly organization_id: string;

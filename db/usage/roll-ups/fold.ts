@@ -25,6 +25,11 @@ export interface FoldResult {
 const MAX_TRANSACTIONS = 20_000;
 /** The most older rows of one fold. */
 const MAX_OLDER_ROWS = 50_000;
+/**
+ * The planner takes the rows between two rows for most of the table. It would read all of it, or all that
+ * the BRIN index of transactions names, which is the same.
+ */
+const ONLY_BY_INDEX = ['enable_seqscan', 'enable_bitmapscan'];
 const NOTHING: FoldResult = { more: false, folded: false };
 
 /**
@@ -113,10 +118,9 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
     (organization_id, at, id) > (${done?.organization_id ?? ''},
       ${done?.at ?? '-infinity'}::text::timestamptz, ${done?.row_id ?? ''}::uuid)
     and ${isIn(tx, { ...target, at: new Date(0) }, table)}`;
-  // The planner takes a few rows after a row for most of the table.
   const [last] = await withoutPlans(
     tx,
-    ['enable_seqscan', 'enable_sort'],
+    [...ONLY_BY_INDEX, 'enable_sort'],
     () => tx<{ organization_id: string; at: string; id: string }[]>`
       select organization_id, at::text, id from ${tx(table)} where ${follows}
       order by 1, ${tx(table)}.at, 3 offset ${limit - 1} limit 1`,
@@ -125,7 +129,7 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
     ? tx`and (organization_id, at, id) <=
         (${last.organization_id}, ${last.at}::text::timestamptz, ${last.id}::uuid)`
     : tx``;
-  const entries = await withoutPlans(tx, ['enable_seqscan'], () =>
+  const entries = await withoutPlans(tx, ONLY_BY_INDEX, () =>
     groupEntries(tx, entriesOf(tx, table, tx`${follows} ${until}`)),
   );
   await addToSums(tx, entries);

@@ -1,5 +1,4 @@
 /** Open dashboards without a browser: each follows the events and reads again as the page does. */
-import type { Page } from 'playwright-core';
 import type { DashboardWorld } from '../test/support/dashboard.ts';
 
 /** How long the overview moves by events alone before it reads again (web/pages/overview/picture.ts), ms. */
@@ -23,11 +22,6 @@ export async function readsOfOverview(world: DashboardWorld): Promise<string[]> 
   return [...new Set(asked)];
 }
 
-/** The cookies of a page, as a header. */
-export async function cookieOf(page: Page): Promise<string> {
-  return (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
-}
-
 /** Sends one call, whose charge is an event. */
 export async function callOnce({ weir }: DashboardWorld): Promise<void> {
   const answer = await fetch(`${weir.base_url}/v1/chat/completions`, {
@@ -42,22 +36,35 @@ export async function callOnce({ weir }: DashboardWorld): Promise<void> {
   await answer.text();
 }
 
-/** Opens dashboards. Returns a function that closes them and says how many reads they made. */
+/** Signs people in, and returns the cookies of each, as a header. */
+export async function signInPeople(world: DashboardWorld, count: number): Promise<string[]> {
+  const cookies: string[] = [];
+  for (let person = 1; person <= count; person += 1) {
+    const context = await world.personAs('admin', `Person ${person}`);
+    cookies.push((await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; '));
+    await context.close();
+  }
+  return cookies;
+}
+
+/**
+ * Opens a dashboard for each cookie. They were opened at different times, so they read at different times.
+ * Returns a function that closes them and says how many reads they made.
+ */
 export function openDashboards(
   base_url: string,
-  cookie: string,
+  cookies: readonly string[],
   reads: readonly string[],
-  count: number,
 ): () => Promise<number> {
   const end = new AbortController();
   let answered = 0;
-  const follow = async () => {
+  const follow = async (cookie: string, at: number) => {
     const headers = { cookie };
     const { body } = await fetch(`${base_url}/v1/management/events`, {
       headers,
       signal: end.signal,
     });
-    let next_ms = 0;
+    let next_ms = performance.now() + (at / cookies.length) * READ_EVERY_MS;
     for await (const _ of body ?? []) {
       if (performance.now() < next_ms) continue;
       next_ms = performance.now() + READ_EVERY_MS;
@@ -69,7 +76,7 @@ export function openDashboards(
       ).catch(() => undefined);
     }
   };
-  const open = Array.from({ length: count }, () => follow().catch(() => undefined));
+  const open = cookies.map((cookie, at) => follow(cookie, at).catch(() => undefined));
   return async () => {
     end.abort();
     await Promise.all(open);

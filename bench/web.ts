@@ -15,7 +15,7 @@ import { flawOfMeasurement, measure, waitUntilIdle } from './load.ts';
 import { findProgram } from './programs.ts';
 import { machine, writeSection } from './results-file.ts';
 import { type Pair, summarize, summaryLine, verdictLine } from './verdict.ts';
-import { callOnce, cookieOf, openDashboards, readsOfOverview } from './web-dashboards.ts';
+import { callOnce, openDashboards, readsOfOverview, signInPeople } from './web-dashboards.ts';
 import { readWebOptions } from './web-options.ts';
 import { MEASURED_PAGES, measurePage, type PageFigures } from './web-pages.ts';
 
@@ -121,15 +121,13 @@ async function memoryGrowth(world: DashboardWorld): Promise<number> {
 async function beside(world: DashboardWorld, say: (line: string) => void): Promise<boolean> {
   const { weir } = world;
   const reads = await readsOfOverview(world);
-  const { page } = await world.open('/');
-  const cookie = await cookieOf(page);
-  await page.context().close();
+  const cookies = await signInPeople(world, options.dashboards);
   const wrk = await findProgram('wrk');
   const folder = throwawayFolder('web-bench');
   cleanup.add(() => removeFolder(folder));
   const target = targetOf(weir, false);
-  const rate = async (dashboards: number) => {
-    const close = openDashboards(weir.base_url, cookie, reads, dashboards);
+  const rate = async (readers: readonly string[]) => {
+    const close = openDashboards(weir.base_url, readers, reads);
     await Bun.sleep(500);
     const load = { connections: CONNECTIONS, seconds: options.seconds, stream: false };
     const measured = await measure(wrk, target, folder, load);
@@ -139,14 +137,14 @@ async function beside(world: DashboardWorld, say: (line: string) => void): Promi
     if (!options.short) await waitUntilIdle(IDLE_PATIENCE_MS);
     return { per_s: measured.requests_per_s, answered };
   };
-  await rate(0);
+  await rate([]);
   const pairs: Pair[] = [];
   let answered = 0;
   for (let pair = 1; pair <= options.pairs; pair += 1) {
     const order = pair % 2 === 1 ? ['old', 'new'] : ['new', 'old'];
     const rates: Pair = { old: 0, new: 0 };
     for (const side of order as (keyof Pair)[]) {
-      const done = await rate(side === 'new' ? options.dashboards : 0);
+      const done = await rate(side === 'new' ? cookies : []);
       rates[side] = done.per_s;
       answered += done.answered;
     }
@@ -158,7 +156,7 @@ async function beside(world: DashboardWorld, say: (line: string) => void): Promi
   const summary = summarize(pairs, options.bound);
   const seconds = options.pairs * options.seconds;
   say(
-    `\n${options.dashboards} open overviews, each with its event stream and ${reads.length} reads after events (${(answered / seconds).toFixed(0)} reads a second):`,
+    `\n${options.dashboards} open overviews of as many people, each with its event stream and ${reads.length} reads after events (${(answered / seconds).toFixed(0)} reads a second):`,
   );
   say(`${summaryLine('calls', summary)}; ${verdictLine([summary], options.bound)}`);
   return summary.slower && !options.short;

@@ -24,7 +24,8 @@ export interface PersonRow {
   readonly at_us: number;
 }
 
-const columns = (sql: Sql | TransactionSql) => sql`
+/** The columns of a `PersonRow`. */
+export const personColumns = (sql: Sql | TransactionSql) => sql`
   id, name, email, email_verified, created_at, ${positionOf(sql, SORT.at)} as at_us,
   exists (select from operator_person where person_id = person.id) as is_operator`;
 
@@ -35,7 +36,7 @@ export async function listPeople(
   page: PageRequest,
 ): Promise<Page<PersonRow>> {
   const rows = await sql<PersonRow[]>`
-    select ${columns(sql)} from person
+    select ${personColumns(sql)} from person
     where ${is_operator ? sql`id in (select person_id from operator_person)` : sql`true`}
       ${pageBounds(sql, page, SORT)}
     ${pageOrder(sql, page, SORT)}`;
@@ -47,7 +48,7 @@ export async function findPerson(
   sql: Sql | TransactionSql,
   id: string,
 ): Promise<PersonRow | undefined> {
-  const [row] = await sql<PersonRow[]>`select ${columns(sql)} from person where id = ${id}`;
+  const [row] = await sql<PersonRow[]>`select ${personColumns(sql)} from person where id = ${id}`;
   return row;
 }
 
@@ -56,7 +57,9 @@ export async function findPersonByEmail(
   sql: Sql | TransactionSql,
   email: string,
 ): Promise<PersonRow | undefined> {
-  const [row] = await sql<PersonRow[]>`select ${columns(sql)} from person where email = ${email}`;
+  const [row] = await sql<
+    PersonRow[]
+  >`select ${personColumns(sql)} from person where email = ${email}`;
   return row;
 }
 

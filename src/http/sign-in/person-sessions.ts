@@ -1,7 +1,8 @@
 import type { Actor } from '../../../db/audit/entry.ts';
 import type { Sql } from '../../../db/client.ts';
-import { listOrganizationsOf, type PersonOrganization } from '../../../db/people/members.ts';
-import { findPerson, type PersonRow } from '../../../db/people/people.ts';
+import type { PersonOrganization } from '../../../db/people/members.ts';
+import type { PersonRow } from '../../../db/people/people.ts';
+import type { LiveSession } from '../../../db/people/sessions.ts';
 import type { Operator } from '../../access/manager.ts';
 import type { Cidr } from '../../config/cidr-list.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -10,7 +11,8 @@ import { clientAddress } from '../auth/client-address.ts';
 import { hasSessionCookie } from '../auth/cookies.ts';
 import { requireSameOrigin } from '../auth/same-origin.ts';
 import type { RequestContext } from '../endpoint.ts';
-import type { FoundSession, SignInClient, SignInLibrary } from './library.ts';
+import type { SignInClient, SignInLibrary } from './library.ts';
+import { SessionReader } from './session-reader.ts';
 
 /** The header that names the organization of a request, if its person is in several. */
 const ORGANIZATION_HEADER = 'weir-organization';
@@ -27,10 +29,7 @@ export interface PersonSessionParts {
 }
 
 /** A person who is signed in. */
-export interface SignedIn {
-  readonly session: FoundSession;
-  readonly person: PersonRow;
-}
+export type SignedIn = Pick<LiveSession, 'session' | 'person'>;
 
 /**
  * Finds the person who sent a request, by the cookie of the session. The session, the role and the rights
@@ -38,7 +37,11 @@ export interface SignedIn {
  * replica.
  */
 export class PersonSessions {
-  constructor(private readonly parts: PersonSessionParts) {}
+  private readonly reader: SessionReader;
+
+  constructor(private readonly parts: PersonSessionParts) {
+    this.reader = new SessionReader(parts.sql, parts.library);
+  }
 
   /** What the library needs to know of a request. */
   clientOf(context: RequestContext): SignInClient {
@@ -51,16 +54,14 @@ export class PersonSessions {
   }
 
   /** Returns the person of a request; undefined if it has no cookie, or a forged or ended session. */
-  async find(context: RequestContext): Promise<SignedIn | undefined> {
+  async find(context: RequestContext): Promise<LiveSession | undefined> {
     if (!hasSessionCookie(context.request)) return undefined;
     requireSameOrigin(context.request, this.parts.public_url);
-    const session = await this.parts.library.find(this.clientOf(context));
-    const person = session && (await findPerson(this.parts.sql, session.person_id));
-    return person && { session, person };
+    return this.reader.find(this.clientOf(context));
   }
 
   /** Returns the person of a request. Throws WeirError `session_ended`. */
-  async require(context: RequestContext): Promise<SignedIn> {
+  async require(context: RequestContext): Promise<LiveSession> {
     const found = await this.find(context);
     if (found) return found;
     throw new WeirError('session_ended', 'You are not signed in.', {
@@ -74,8 +75,7 @@ export class PersonSessions {
    * in several and the request names none.
    */
   async requireMember(context: RequestContext): Promise<Member> {
-    const { person, session } = await this.require(context);
-    const organizations = await listOrganizationsOf(this.parts.sql, person.id);
+    const { person, session, organizations } = await this.require(context);
     const { id, role, limit_role, status } = chosen(context.request, organizations);
     const manager = {
       ...{ organization_id: id, role: limit_role, token_id: person.id },

@@ -87,6 +87,21 @@ describe('a session', () => {
     }
   });
 
+  test('that ends counts for all later requests, however many are on their way', async () => {
+    const browser = await join(app, 'bo@example.com', 'member');
+    const page = new Browser(app.base_url);
+    for (const [name, value] of browser.cookies) page.cookies.set(name, value);
+    const ask = () => page.send('GET', '/v1/management/balance');
+    for (let round = 0; round < 5; round += 1) {
+      const before = Array.from({ length: 10 }, ask);
+      if (round === 4) await browser.ask('POST', '/v1/auth/sign-out');
+      const after = await Promise.all(Array.from({ length: 10 }, ask));
+      const status = round === 4 ? 401 : 200;
+      expect(after.map((answer) => answer.status)).toEqual(after.map(() => status));
+      await Promise.all(before);
+    }
+  });
+
   test('is secret: the database has no cookie that works, and a forged one is refused', async () => {
     const browser = await join(app, 'bea@example.com', 'viewer');
     const [row] = await app.pool.sql<{ token: string }[]>`

@@ -51,7 +51,16 @@ export async function withDiagrams(page: string): Promise<string> {
 
 const INTRODUCTION = `# State machines
 
-Printed from [src/machines](../src/machines/) by \`bun run machines\`; a test compares this page with the code.
+Printed from [src/machines](../src/machines/) by \`bin/machines\`; a test compares this page with the code.
+The same program writes each machine as [files](machines/) for other tools:
+
+| file | for |
+|---|---|
+| JSON | the definition as XState and Stately Studio read it; guards and actions are names |
+| Mermaid | diagrams in Markdown |
+| SCXML | statechart tools that read the W3C's format. A guard holds if the event's data has a member of its name that is \`true\`. An action is a \`log\` element with its name. |
+
+A machine's own file opens in Stately Studio and in its editor extension as it is.
 
 How to read the diagrams:
 
@@ -66,14 +75,32 @@ How to read the diagrams:
 function section({ path, machine }: FoundMachine): string {
   return `## ${machine.id}
 
-[${path}](../${path})
+[${path}](../${path}). The same machine as a file: ${filesOf(machine)}.
 
 ${diagramOf(machine)}
+
+| state | what it is |
+|---|---|
+${meaningsOf(statesOf(machine)).join('\n')}
 
 | state | event | guard | next state | actions |
 |---|---|---|---|---|
 ${tableOf(statesOf(machine)).join('\n')}
 `;
+}
+
+/** Links to the files of a machine that `bin/machines` writes. */
+function filesOf({ id }: AnyStateMachine): string {
+  const formats = { json: 'JSON', mmd: 'Mermaid', scxml: 'SCXML' };
+  return Object.entries(formats)
+    .map(([ending, name]) => `[${name}](machines/${id}.${ending})`)
+    .join(', ');
+}
+
+function meaningsOf({ node, children }: StateRow): string[] {
+  const { description } = node;
+  const own = description === undefined ? [] : [`| ${code(pathOf(node))} | ${description} |`];
+  return [...own, ...children.flatMap(meaningsOf)];
 }
 
 function diagramOf(machine: AnyStateMachine): string {

@@ -94,7 +94,8 @@ function declarationOf(row: StateRow, indent: string): string[] {
  */
 const anyOf = (node: AnyStateNode) => (node.path.length === 0 ? 'any' : `${idOf(node)}_any`);
 
-const isInside = (node: AnyStateNode, outer: AnyStateNode) =>
+/** True if a state is inside another one, at any depth. */
+export const isInside = (node: AnyStateNode, outer: AnyStateNode) =>
   node !== outer && outer.path.every((key, index) => node.path[index] === key);
 
 const entersOwnChild = (row: StateRow) =>

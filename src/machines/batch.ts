@@ -45,27 +45,37 @@ export const batchMachine = setup({
   context: { counts: null },
   initial: 'received',
   states: {
-    /** The items are being stored. */
-    received: { on: { OPENED: 'in_progress' } },
+    received: { description: 'The items are being stored.', on: { OPENED: 'in_progress' } },
     in_progress: {
+      description: 'Items run, or get the result of an expired batch.',
       initial: 'working',
       states: {
         working: {
+          description: 'The effect `work` runs the items.',
           entry: { type: 'work', params: {} },
           on: { WORKED: 'closing', CANCEL: '#batch.canceling' },
         },
-        /** The effect `close` gives the result `expired` to items that have not run. */
-        closing: { entry: { type: 'close', params: { rest: 'expired' } } },
+        closing: {
+          description: 'Items that have not run get the result `expired`.',
+          entry: { type: 'close', params: { rest: 'expired' } },
+        },
       },
     },
     canceling: {
+      description: 'A client canceled the batch. No other item starts.',
       initial: 'draining',
       states: {
-        draining: { on: { WORKED: 'closing' } },
-        closing: { entry: { type: 'close', params: { rest: 'canceled' } } },
+        draining: {
+          description: 'Items that run continue to their end.',
+          on: { WORKED: 'closing' },
+        },
+        closing: {
+          description: 'Items that have not run get the result `canceled`.',
+          entry: { type: 'close', params: { rest: 'canceled' } },
+        },
       },
     },
-    ended: { type: 'final' },
+    ended: { description: 'Every item has a result.', type: 'final' },
   },
   on: { CLOSED: { target: '.ended', actions: 'count' } },
 });

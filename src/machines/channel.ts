@@ -217,6 +217,7 @@ export const channelMachine = setup({
   on: { DISABLED: { target: '.disabled', actions: 'recordReason' } },
   states: {
     healthy: {
+      description: 'The channel serves calls.',
       on: {
         SUCCEEDED: { actions: 'recordSuccess' },
         FAILED: [
@@ -228,8 +229,8 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** The channel serves calls, but fails too often, so it gets fewer calls. */
     degraded: {
+      description: 'The channel serves calls, but fails too often, so it gets fewer calls.',
       on: {
         SUCCEEDED: [
           {
@@ -247,11 +248,9 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /**
-     * No call is sent. Outcomes of earlier calls are ignored, except refused credentials and rate
-     * limits.
-     */
     open: {
+      description:
+        'No call is sent. Outcomes of earlier calls are ignored, except refused credentials and rate limits.',
       on: {
         COOLED: { guard: 'hasCooledDown', target: 'probing', actions: 'startProbe' },
         THROTTLED: { actions: 'backOff' },
@@ -259,8 +258,8 @@ export const channelMachine = setup({
         MENDED: { target: 'degraded', actions: 'close' },
       },
     },
-    /** One call runs as the probe. Only its verdict or a rate limit ends this state. */
     probing: {
+      description: 'One call runs as the probe. Only its verdict or a rate limit ends this state.',
       on: {
         PROBED: [
           { guard: 'probeSucceeded', target: 'degraded', actions: 'close' },
@@ -272,11 +271,9 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /**
-     * The operator or the configuration disabled the channel, or the upstream refused its
-     * credentials (`returns`).
-     */
     disabled: {
+      description:
+        'The operator or the configuration disabled the channel, or the upstream refused its credentials.',
       on: {
         COOLED: { guard: 'mayProbeCredentials', target: 'probing', actions: 'startProbe' },
         MENDED: { guard: 'mayReturn', target: 'degraded', actions: 'close' },

@@ -215,21 +215,23 @@ export const quotaMachine = setup({
   },
   states: {
     open: {
+      description: 'Calls are admitted if the grant covers them.',
       initial: 'ample',
       on: {
         RESERVE: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'reportShort' }],
         REFUSED: [{ guard: 'isGone', target: 'exhausted' }, { target: '.exact' }],
       },
       states: {
-        /** The grant has slack: more money than the present calls need. */
         ample: {
+          description: 'The grant has slack: more money than the present calls need.',
           on: {
             REFILL: 'refilling',
             RECALLED: { target: 'exact', actions: 'returnIdle' },
           },
         },
-        /** A larger grant was requested. Calls that the present grant covers are admitted. */
         refilling: {
+          description:
+            'A larger grant was requested. Calls that the present grant covers are admitted.',
           on: {
             GRANTED: [
               { guard: 'isExact', target: 'exact', actions: 'applyGrant' },
@@ -238,8 +240,8 @@ export const quotaMachine = setup({
             RECALLED: { target: 'exact', actions: 'returnIdle' },
           },
         },
-        /** Near the cap, the grant has no slack. Each call requests its exact amount. */
         exact: {
+          description: 'Near the cap, the grant has no slack. Each call requests its exact amount.',
           on: {
             GRANTED: [
               { guard: 'isExact', actions: 'applyGrant' },
@@ -249,20 +251,30 @@ export const quotaMachine = setup({
         },
       },
     },
-    /**
-     * The key or its organization has no money left. A changed cap or balance, or a new grant, ends
-     * this state.
-     */
     exhausted: {
+      description:
+        'The key or its organization has no money left. A changed cap or balance, or a new grant, ends this state.',
       on: {
         RESERVE: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'refuseExhausted' }],
         LIMIT_CHANGED: 'open.exact',
         GRANTED: { target: 'open.exact', actions: 'applyGrant' },
       },
     },
-    inactive: { on: { RESERVE: { actions: 'refuseInactive' } } },
-    suspended: { on: { RESERVE: { actions: 'refuseSuspended' } } },
-    revoked: { on: { RESERVE: { actions: 'refuseRevoked' }, STATUS_CHANGED: {}, EXPIRED: {} } },
-    expired: { on: { RESERVE: { actions: 'refuseExpired' } } },
+    inactive: {
+      description: 'The key is switched off. No call is admitted.',
+      on: { RESERVE: { actions: 'refuseInactive' } },
+    },
+    suspended: {
+      description: 'The organization is suspended. No call is admitted.',
+      on: { RESERVE: { actions: 'refuseSuspended' } },
+    },
+    revoked: {
+      description: 'The key is revoked for ever. No call is admitted.',
+      on: { RESERVE: { actions: 'refuseRevoked' }, STATUS_CHANGED: {}, EXPIRED: {} },
+    },
+    expired: {
+      description: 'The key has expired. No call is admitted.',
+      on: { RESERVE: { actions: 'refuseExpired' } },
+    },
   },
 });

@@ -156,9 +156,11 @@ export const taskMachine = setup({
   initial: 'pending',
   states: {
     pending: {
+      description: 'No upstream has accepted the task. Its money is held.',
       initial: 'reserved',
       states: {
         reserved: {
+          description: 'The task is created, or it waits for the next attempt to submit it.',
           on: {
             ACCEPTED: {
               guard: 'isNew',
@@ -177,6 +179,7 @@ export const taskMachine = setup({
           exit: { type: 'cancelTimer', params: { name: 'retry' } },
         },
         submitting: {
+          description: 'The task is being sent to a channel.',
           entry: 'startSubmission',
           on: {
             SUBMITTED: [
@@ -238,9 +241,11 @@ export const taskMachine = setup({
       },
     },
     processing: {
+      description: 'An upstream may have a job for the task.',
       initial: 'waiting',
       states: {
         waiting: {
+          description: 'The upstream works on the job. A timer starts the next poll.',
           on: {
             POLL: 'polling',
             // The job is polled a last time, because the result may be ready.
@@ -262,6 +267,7 @@ export const taskMachine = setup({
           exit: { type: 'cancelTimer', params: { name: 'poll' } },
         },
         polling: {
+          description: 'The upstream is being asked for the progress of the job.',
           entry: { type: 'poll', params: {} },
           on: {
             PROGRESSED: [
@@ -285,6 +291,7 @@ export const taskMachine = setup({
           },
         },
         unknown: {
+          description: 'The answer to the submission was lost, so the upstream may have a job.',
           initial: 'resting',
           on: {
             // The lookup found the job, or the report of the submission arrived late.
@@ -309,6 +316,7 @@ export const taskMachine = setup({
           },
           states: {
             resting: {
+              description: 'A timer starts the next lookup of the job.',
               on: {
                 ASK: 'asking',
                 DEADLINE: { target: 'asking', actions: 'markExpired' },
@@ -318,6 +326,7 @@ export const taskMachine = setup({
               exit: { type: 'cancelTimer', params: { name: 'ask' } },
             },
             asking: {
+              description: 'The upstream is being searched for the job.',
               entry: { type: 'locate', params: {} },
               on: {
                 UNANSWERED: [
@@ -336,6 +345,7 @@ export const taskMachine = setup({
           },
         },
         collecting: {
+          description: 'The job has a result, which is being stored.',
           entry: { type: 'collect', params: {} },
           on: {
             COLLECTED: 'settling',
@@ -352,20 +362,27 @@ export const taskMachine = setup({
           },
         },
         settling: {
+          description: 'The result is stored. The charge is being booked.',
           entry: { type: 'settle', params: {} },
           on: { SETTLED: { target: '#task.completed', actions: 'recordBilling' } },
         },
       },
     },
     refunding: {
+      description: 'The task cannot succeed. Its held money is being released.',
       entry: { type: 'refund', params: {} },
       on: { RELEASED: 'failed' },
       exit: { type: 'cancelTimer', params: { name: 'deadline' } },
     },
     completed: {
+      description: 'The result is stored and charged.',
       type: 'final',
       entry: [{ type: 'cancelTimer', params: { name: 'deadline' } }, 'announceEnd'],
     },
-    failed: { type: 'final', entry: 'announceEnd' },
+    failed: {
+      description: 'The task ended without a result and without a charge.',
+      type: 'final',
+      entry: 'announceEnd',
+    },
   },
 });

@@ -65,9 +65,12 @@ export const webhookMachine = setup({
   context: { attempts: 0, last_status: null },
   initial: 'announced',
   states: {
-    /** The webhook is created and not yet sent. */
-    announced: { on: { ANNOUNCED: 'delivering' } },
+    announced: {
+      description: 'The webhook is created and not yet sent.',
+      on: { ANNOUNCED: 'delivering' },
+    },
     delivering: {
+      description: 'One attempt to send the webhook runs.',
       entry: { type: 'deliver', params: {} },
       on: {
         DELIVERED: { target: 'delivered', actions: 'countAttempt' },
@@ -78,10 +81,11 @@ export const webhookMachine = setup({
       },
     },
     waiting: {
+      description: 'The last attempt failed. A timer starts the next one.',
       entry: 'waitToRetry',
       on: { RETRY: 'delivering' },
     },
-    delivered: { type: 'final' },
-    failed: { type: 'final' },
+    delivered: { description: 'The receiver took the webhook.', type: 'final' },
+    failed: { description: 'The last attempt failed, or a retry cannot succeed.', type: 'final' },
   },
 });

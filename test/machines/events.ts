@@ -1,5 +1,7 @@
-/** Events for tests of the durable machines. Each type of event of a machine occurs. */
+/** Events for tests of the machines. Each type of event of a machine occurs. */
 import type { BatchEvent } from '../../src/machines/batch.ts';
+import type { ChannelEvent } from '../../src/machines/channel.ts';
+import type { QuotaEvent } from '../../src/machines/quota.ts';
 import type { TaskEvent } from '../../src/machines/task-events.ts';
 import type { WebhookEvent } from '../../src/machines/webhook.ts';
 
@@ -71,4 +73,45 @@ export const WEBHOOK_EVENTS: WebhookEvent[] = [
   REFUSED,
   { type: 'REFUSED', status: 410, final: true },
   { type: 'RETRY' },
+];
+
+const now = 1_000;
+/** Events of each type that the channel machine knows. */
+export const CHANNEL_EVENTS: ChannelEvent[] = [
+  { type: 'SUCCEEDED' },
+  { type: 'FAILED', failure: 'server', now },
+  { type: 'FAILED', failure: 'auth', now },
+  { type: 'THROTTLED', until: 2 * now },
+  { type: 'COOLED', now },
+  { type: 'COOLED', now: 1_000_000 * now },
+  ...[1, 2, 3].flatMap((probe): ChannelEvent[] => [
+    { type: 'PROBED', probe, verdict: 'succeeded' },
+    { type: 'PROBED', probe, verdict: 'failed', failure: 'timeout', now },
+    { type: 'PROBED', probe, verdict: 'failed', failure: 'auth', now },
+    { type: 'PROBED', probe, verdict: 'abandoned' },
+  ]),
+  { type: 'MENDED' },
+  { type: 'DISABLED', reason: 'operator' },
+  { type: 'ENABLED' },
+];
+
+/** Events of each type that the quota machine knows. */
+export const QUOTA_EVENTS: QuotaEvent[] = [
+  { type: 'RESERVE', amount: 10 },
+  { type: 'EXTEND', amount: 10 },
+  { type: 'CALLS', reserved: 0, settled: 5, in_flight: 0 },
+  { type: 'UNBOOKED', amount: 5 },
+  { type: 'REFILL' },
+  { type: 'GRANTED', granted: 100, exact: false },
+  { type: 'GRANTED', granted: 10, exact: true },
+  { type: 'REFUSED', gone: false },
+  { type: 'REFUSED', gone: true },
+  { type: 'RECALLED' },
+  { type: 'REPLACED' },
+  { type: 'SHRINK', keep: 10 },
+  { type: 'LIMIT_CHANGED' },
+  ...(['active', 'inactive', 'suspended', 'revoked'] as const).map(
+    (status): QuotaEvent => ({ type: 'STATUS_CHANGED', status }),
+  ),
+  { type: 'EXPIRED' },
 ];

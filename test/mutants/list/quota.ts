@@ -201,8 +201,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'a revoked key becomes active again',
-        from: "refuseRevoked' }, STATUS_CHANGED: {}, EXPIRED: {} } }",
-        to: "refuseRevoked' } } }",
+        from: ', STATUS_CHANGED: {}, EXPIRED: {} }',
+        to: ' }',
       },
       {
         name: 'a key stays exhausted after its limit changed',

@@ -58,16 +58,20 @@ The same program writes each machine as [files](machines/) for other tools:
 |---|---|
 | JSON | the definition as XState and Stately Studio read it; guards and actions are names |
 | Mermaid | diagrams in Markdown |
+| SVG | the chart that this page shows; it follows the reader's light or dark theme |
+| layout.json | the places of the chart's boxes, lines and labels, for programs that draw it with live states |
 | SCXML | statechart tools that read the W3C's format. A guard holds if the event's data has a member of its name that is \`true\`. An action is a \`log\` element with its name. |
 
 A machine's own file opens in Stately Studio and in its editor extension as it is.
 
-How to read the diagrams:
+How to read the charts:
 
-- An arrow is labelled \`EVENT [guard]\`. The guards of an event are tried in the order of the table.
-  \`else\` applies if all of them fail.
+- An arrow is labelled \`EVENT [guard]\`. Guards of the same event stand below it, in the order in which they are
+  tried. \`else\` applies if all of them fail.
 - "any state" stands for all states inside the same frame.
-- Events that change no state have no arrow. The tables list them too.
+- The lines in a box are what happens without leaving the state: \`entry\`, \`exit\`, and events that change no
+  state, each with its actions.
+- A dot leads to the first state. A double frame ends the machine.
 - If a state does not list an event, or all its guards fail, the state around it handles the event.
   If no state handles it, nothing happens.
 `;
@@ -77,7 +81,7 @@ function section({ path, machine }: FoundMachine): string {
 
 [${path}](../${path}). The same machine as a file: ${filesOf(machine)}.
 
-${diagramOf(machine)}
+![The chart of the machine ${machine.id}](machines/${machine.id}.svg)
 
 | state | what it is |
 |---|---|
@@ -91,7 +95,7 @@ ${tableOf(statesOf(machine)).join('\n')}
 
 /** Links to the files of a machine that `bin/machines` writes. */
 function filesOf({ id }: AnyStateMachine): string {
-  const formats = { json: 'JSON', mmd: 'Mermaid', scxml: 'SCXML' };
+  const formats = { json: 'JSON', mmd: 'Mermaid', scxml: 'SCXML', svg: 'SVG' };
   return Object.entries(formats)
     .map(([ending, name]) => `[${name}](machines/${id}.${ending})`)
     .join(', ');

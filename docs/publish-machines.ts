@@ -1,7 +1,7 @@
 /**
  * Writes the files of `docs/machines/`, the page `docs/machines.md` and the diagrams of `docs/actors.md`.
  * After a change of a machine, run `bin/machines`. With `--to FOLDER`, writes only the files, into
- * that folder. Arguments name the machines; default: all.
+ * that folder. With `--lay-out`, lays out all charts again. Arguments name the machines; default: all.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,11 @@ const WRONG_ARGUMENTS = 2;
 
 function argumentsOf(args: string[]) {
   try {
-    return parseArgs({ args, options: { to: { type: 'string' } }, allowPositionals: true });
+    return parseArgs({
+      args,
+      options: { to: { type: 'string' }, 'lay-out': { type: 'boolean' } },
+      allowPositionals: true,
+    });
   } catch (error) {
     console.error(`weir: ${(error as Error).message}`);
     process.exit(WRONG_ARGUMENTS);
@@ -34,7 +38,7 @@ const folder = values.to === undefined ? join(import.meta.dir, 'machines') : res
 mkdirSync(folder, { recursive: true });
 for (const found of machines) {
   if (positionals.length > 0 && !positionals.includes(found.machine.id)) continue;
-  for (const { name, text } of machineFiles(found)) {
+  for (const { name, text } of await machineFiles(found, { lay_out: values['lay-out'] === true })) {
     await Bun.write(join(folder, name), text);
     console.log(join(folder, name));
   }
@@ -45,3 +49,6 @@ if (values.to === undefined) {
   await Bun.write(new URL('./machines.md', import.meta.url), await machinesPage());
   await Bun.write(actors, await withDiagrams(await Bun.file(actors).text()));
 }
+
+// ELK, which lays out charts, keeps the process alive.
+process.exit(0);

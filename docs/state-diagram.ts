@@ -122,6 +122,6 @@ function labelOf(outcome: Outcome, all: StateRow | undefined): string {
 }
 
 /** True if a state always handles an event, so that the outer state never receives it. */
-function overrides(row: StateRow, event: string): boolean {
+export function overrides(row: StateRow, event: string): boolean {
   return row.outcomes.some((own) => own.event === event && ['', 'else'].includes(own.guard));
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { mermaidBlocks } from '../docs/mermaid.ts';
-import { documentPaths } from '../docs/pages.ts';
+import { documentPaths, textOf } from '../docs/pages.ts';
+import { projectFiles } from '../house/sources.ts';
 import { npmProgram, withPrograms } from './support/installed.ts';
 
 /** The part of Mermaid that the test uses. */
@@ -32,9 +33,15 @@ withPrograms([installed], ({ folder }) => {
 
   describe('Mermaid parses', () => {
     const pages = documentPaths().filter((path) => mermaidBlocks(path).length > 0);
+    const files = projectFiles('docs/machines/*.mmd');
 
     test('diagrams are found', () => {
-      expect(pages).toContain('docs/machines.md');
+      expect(pages).toContain('docs/actors.md');
+      expect(files).toContain('docs/machines/task.mmd');
+    });
+
+    test.each(files)('%s', async (path) => {
+      expect(await errorsIn([textOf(path)])).toEqual([]);
     });
 
     test.each(pages)('the diagrams of %s', async (path) => {

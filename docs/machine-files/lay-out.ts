@@ -116,11 +116,12 @@ function layoutOf(chart: Chart, laid: ElkNode): ChartLayout {
 }
 
 function placed(boxes: readonly ChartNode[], { children = [] }: ElkNode): ChartBox[] {
-  return boxes.flatMap(({ children: inner, ...box }) => {
+  return boxes.flatMap(({ children: inner, description, ...box }) => {
     const node = children.find(({ id }) => id === box.id);
     if (!node) throw new Error(`ELK left out the box ${box.id}`);
     const place = placeOf(node);
-    return [{ ...box, ...place, text_x: place.x + BOX_PADDING }, ...placed(inner, node)];
+    const text = description === undefined ? {} : { description };
+    return [{ ...box, ...place, text_x: place.x + BOX_PADDING, ...text }, ...placed(inner, node)];
   });
 }
 

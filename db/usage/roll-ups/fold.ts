@@ -25,11 +25,6 @@ export interface FoldResult {
 const MAX_TRANSACTIONS = 20_000;
 /** The most older rows of one fold. */
 const MAX_OLDER_ROWS = 50_000;
-/**
- * The planner takes the rows between two rows for most of the table. It would read all of it, or all that
- * the BRIN index of transactions names, which is the same.
- */
-const ONLY_BY_INDEX = ['enable_seqscan', 'enable_bitmapscan'];
 const NOTHING: FoldResult = { more: false, folded: false };
 
 /**
@@ -118,30 +113,37 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
     (organization_id, at, id) > (${done?.organization_id ?? ''},
       ${done?.at ?? '-infinity'}::text::timestamptz, ${done?.row_id ?? ''}::uuid)
     and ${isIn(tx, { ...target, at: new Date(0) }, table)}`;
-  const [last] = await withoutPlans(
+  // The planner takes the rows after a row for most of the table. Only a limit, which it must know, and an
+  // order, which an index has, let it read no more than the part.
+  const part = (from: number) =>
+    tx.unsafe(`order by organization_id, at, id
+    offset ${from} limit ${limit - from}`);
+  const [last] = await inOrder(
     tx,
-    [...ONLY_BY_INDEX, 'enable_sort'],
-    () => tx<{ organization_id: string; at: string; id: string }[]>`
-      select organization_id, at::text, id from ${tx(table)} where ${follows}
-      order by 1, ${tx(table)}.at, 3 offset ${limit - 1} limit 1`,
+    () => tx<{ organization_id: string; at_text: string; id: string }[]>`
+      select organization_id, at::text as at_text, id from ${tx(table)} where ${follows} ${part(limit - 1)}`,
   );
   const until = last
     ? tx`and (organization_id, at, id) <=
-        (${last.organization_id}, ${last.at}::text::timestamptz, ${last.id}::uuid)`
+        (${last.organization_id}, ${last.at_text}::text::timestamptz, ${last.id}::uuid)`
     : tx``;
-  const entries = await withoutPlans(tx, ONLY_BY_INDEX, () =>
-    groupEntries(tx, entriesOf(tx, table, tx`${follows} ${until}`)),
-  );
+  const rows = entriesOf(tx, table, tx`${follows} ${until}`);
+  const entries = await inOrder(tx, () => groupEntries(tx, tx`(${rows} ${part(0)})`));
   await addToSums(tx, entries);
   if (last) {
     await tx`update usage_fold set organization_id = ${last.organization_id},
-      at = ${last.at}::text::timestamptz, row_id = ${last.id}`;
+      at = ${last.at_text}::text::timestamptz, row_id = ${last.id}`;
   } else {
     await tx`update usage_fold set table_name = 'call_record', organization_id = '',
       at = '-infinity', row_id = '00000000-0000-0000-0000-000000000000',
       is_ready = ${table === 'call_record'}`;
   }
   return { more: true, folded: true };
+}
+
+/** Runs a query that reads rows in the order of an index. All other plans read a whole table first. */
+function inOrder<Result>(tx: Sql, query: () => PromiseLike<Result>): Promise<Result> {
+  return withoutPlans(tx, ['enable_seqscan', 'enable_bitmapscan', 'enable_sort'], query);
 }
 
 /** Returns the present snapshot. All its rows are visible to later statements. */

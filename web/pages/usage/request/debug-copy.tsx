@@ -30,7 +30,7 @@ interface StoredCopy {
 
 /** The stored request and answer, if a debug window was open. Nothing is read before the person asks. */
 export function DebugCopy({ call }: { call: Call }) {
-  const { data: windows } = useQuery({
+  const { data: windows, isError } = useQuery({
     queryKey: ['debug-windows'],
     queryFn: ({ signal }) =>
       api.get<List<DebugWindow>>('/v1/management/debug-windows', { limit: 100 }, signal),
@@ -39,6 +39,9 @@ export function DebugCopy({ call }: { call: Call }) {
   const copy = useMutation({
     mutationFn: () => api.get<StoredCopy>(`/v1/management/requests/${call.request_id}/debug`),
   });
+  if (isError && !windows) {
+    return <p className="text-sm text-soft">Whether a copy of this call is stored is unknown.</p>;
+  }
   if (!windows?.data.some((window) => covers(window, call))) return null;
   return (
     <Section title="Request and answer">

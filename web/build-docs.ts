@@ -16,9 +16,14 @@ export interface DocPage {
   readonly file: string;
 }
 
-/** Writes the HTML of every page into `folder`. Returns the pages, those of `docs/` before the decisions. */
+/**
+ * Writes the HTML of every page into `folder`. Returns the pages in the order of the list: the README, the API
+ * reference, the other pages of `docs/`, the decisions.
+ */
 export function buildDocs(root: string, folder: string): DocPage[] {
-  const files = ['README.md', ...markdownIn(root, 'docs'), ...markdownIn(root, 'docs/decisions')];
+  const reference = ['docs/reference.md', ...markdownIn(root, 'docs/reference')];
+  const others = markdownIn(root, 'docs').filter((path) => !reference.includes(path));
+  const files = ['README.md', ...reference, ...others, ...markdownIn(root, 'docs/decisions')];
   return files.map((path) => {
     const { html, headings } = render(path, readFileSync(join(root, path), 'utf8'));
     const slug = slugOf(path);
@@ -74,7 +79,8 @@ function targetOf(path: string, href: string): string | undefined {
   if (/^https?:/.test(href) || href.startsWith('#')) return href;
   const [file = '', anchor] = href.split('#');
   const target = normalize(join(dirname(path), file));
-  const isPage = target === 'README.md' || /^docs\/(?:decisions\/)?[\w-]+\.md$/.test(target);
+  const isPage =
+    target === 'README.md' || /^docs\/(?:(?:decisions|reference)\/)?[\w-]+\.md$/.test(target);
   if (!isPage) return undefined;
   return `/docs/${slugOf(target)}${anchor === undefined ? '' : `#${anchor}`}`;
 }

@@ -27,6 +27,7 @@ import { type MetricsDeps, metrics } from './metrics.ts';
 import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
 import { notServedHere } from './not-served.ts';
+import { getOpenapi } from './openapi.ts';
 import type { ArrivalDeps } from './operator/arrivals.ts';
 import type { OperatorParts } from './operator/channels.ts';
 import type { OrganizationDeps } from './operator/organization-change.ts';
@@ -144,6 +145,7 @@ export function routes(deps: AppDeps): HttpRoute[] {
       methods: { GET: getModel(deps), POST: geminiModels(withGeneration(deps)) },
       families: { POST: 'gemini' },
     },
+    openai('/openapi.json', { GET: getOpenapi }),
     openai('/assets/:name', { GET: getAsset(deps.dashboard) }),
     ...signInRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...peopleRoutes(deps).map(([path, methods]) => openai(path, methods)),

@@ -56,6 +56,8 @@ export interface TestAppOptions {
 
 export interface TestApp {
   base_url: string;
+  /** The paths that the app registers, with `:name` for a parameter. */
+  paths: string[];
   credentials: FirstRun;
   organization_id: string;
   database: TestDatabase;
@@ -194,6 +196,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   };
   const test_app: TestApp = {
     base_url,
+    paths: [...new Set(app.routes.map(({ path }) => path))],
     credentials,
     organization_id,
     database,

@@ -17,7 +17,7 @@ import { geminiSpeech } from './speech.ts';
  * The required members of a body. All other members go to the upstream. If the upstream has another
  * protocol that lacks such a member, the translation of the request refuses the member by name.
  */
-const GenerateContentSchema = Type.Object({
+export const GenerateContentSchema = Type.Object({
   contents: Type.Array(
     Type.Object({
       role: Type.Optional(Type.String()),

@@ -22,10 +22,15 @@ const FILTERS = {
   endDate: PAGE_PARAMETERS.endDate,
 };
 const closed = { additionalProperties: false };
-const ExportSchema = Type.Object(FILTERS, closed);
-const validateList = validator(Type.Object({ ...FILTERS, ...PAGE_PARAMETERS }, closed));
-const validateExport = validator(ExportSchema);
-const validateCheck = validator(Type.Object({}, closed));
+/** `GET …/audit-log` */
+export const ListAuditSchema = Type.Object({ ...FILTERS, ...PAGE_PARAMETERS }, closed);
+/** `GET …/audit-log/export` */
+export const ExportAuditSchema = Type.Object(FILTERS, closed);
+/** `GET …/audit-log/check`, which takes no parameter. */
+export const CheckAuditSchema = Type.Object({}, closed);
+const validateList = validator(ListAuditSchema);
+const validateExport = validator(ExportAuditSchema);
+const validateCheck = validator(CheckAuditSchema);
 
 /** Authenticates a request, and returns the organization whose log it means; null = the installation. */
 type Admit = (context: RequestContext) => Promise<string | null>;
@@ -76,7 +81,7 @@ export function auditRoutes({
   };
 }
 
-function filterOf(query: Static<typeof ExportSchema>): AuditFilter {
+function filterOf(query: Static<typeof ExportAuditSchema>): AuditFilter {
   const { action, subject_id, actor_id } = query;
   return { action, subject_id, actor_id, ...readDateRange(query) };
 }

@@ -30,7 +30,7 @@ export interface BatchListDeps extends ManagementDeps {
 export const BatchListSchema = listSchema(BatchRecordSchema);
 
 /** `GET /v1/management/batches`. */
-const BatchQuerySchema = Type.Object(
+export const BatchQuerySchema = Type.Object(
   { status: choiceParameter(BATCH_STATUSES), api_key_id: nameParameter(), ...PAGE_PARAMETERS },
   { additionalProperties: false },
 );

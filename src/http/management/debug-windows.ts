@@ -34,7 +34,7 @@ const whole = (minimum: number, maximum: number) =>
   );
 
 /** `POST /v1/management/debug-windows` */
-const OpenWindowSchema = Type.Object(
+export const OpenWindowSchema = Type.Object(
   {
     /** Copies the calls of this key only. */
     api_key_id: Type.Optional(
@@ -51,7 +51,9 @@ const OpenWindowSchema = Type.Object(
 );
 
 const validateOpen = validator(OpenWindowSchema);
-const validateList = validator(Type.Object(PAGE_PARAMETERS, { additionalProperties: false }));
+/** The lists of windows, and of who read copies. */
+export const ListWindowsSchema = Type.Object(PAGE_PARAMETERS, { additionalProperties: false });
+const validateList = validator(ListWindowsSchema);
 
 /** Dependencies of the routes of debug windows. */
 export interface DebugRouteDeps extends UsageDeps {

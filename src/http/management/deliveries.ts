@@ -26,7 +26,7 @@ const closed = { additionalProperties: false };
 export const DeliveryListSchema = listSchema(DeliveryRecordSchema);
 
 /** `GET /v1/management/webhook-deliveries`. */
-const DeliveryQuerySchema = Type.Object(
+export const DeliveryQuerySchema = Type.Object(
   { state: choiceParameter(DELIVERY_STATES), task_id: nameParameter(), ...PAGE_PARAMETERS },
   closed,
 );

@@ -18,7 +18,9 @@ const id = Type.String({
   ...{ minLength: 1, maxLength: MAX_ID_CHARS, pattern: '^[^\\u0000]*$' },
   errorMessage: `must have 1 to ${MAX_ID_CHARS} characters`,
 });
-const validate = validator(Type.Object({ id }, { additionalProperties: false }));
+/** `GET /v1/management/find` */
+export const FindSchema = Type.Object({ id }, { additionalProperties: false });
+const validate = validator(FindSchema);
 
 type Kind = FoundKind | 'request';
 

@@ -46,7 +46,9 @@ interface Notice {
 
 type Deps = UsageDeps & Pick<InferenceRouteDeps, 'inference'>;
 
-const validate = validator(Type.Object({}, { additionalProperties: false }));
+/** `GET /v1/management/notices`, which takes no parameter. */
+export const NoticesSchema = Type.Object({}, { additionalProperties: false });
+const validate = validator(NoticesSchema);
 
 /**
  * `GET /v1/management/notices`: what needs a person, problems first. It reads a few rows by indexes and the

@@ -37,7 +37,7 @@ export const TASK_FILTERS = {
 };
 
 /** `GET /v1/management/tasks`. */
-const TaskQuerySchema = Type.Object(
+export const TaskQuerySchema = Type.Object(
   { ...TASK_FILTERS, ...PAGE_PARAMETERS },
   { additionalProperties: false },
 );

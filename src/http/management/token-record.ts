@@ -37,14 +37,14 @@ const scopesSchema = (scopes: readonly TokenScope[]) =>
   );
 
 /** `POST …/tokens`, for a kind of token that may have these scopes. */
-export const createSchema = (scopes: readonly TokenScope[]) =>
+export const createTokenSchema = (scopes: readonly TokenScope[]) =>
   Type.Object(
     { name: NAME, scopes: scopesSchema(scopes), expiresAt: Type.Optional(EXPIRES_AT) },
     closed,
   );
 
 /** `PATCH …/tokens/{id}` */
-export const updateSchema = (scopes: readonly TokenScope[]) =>
+export const updateTokenSchema = (scopes: readonly TokenScope[]) =>
   Type.Object(
     {
       name: Type.Optional(NAME),

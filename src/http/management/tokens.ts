@@ -33,20 +33,23 @@ import {
 } from './list-query.ts';
 import { RotateSchema, trimmedName } from './schema.ts';
 import {
-  createSchema,
+  createTokenSchema,
   expiryOf,
   type TokenKind,
   type TokenManager,
-  updateSchema,
+  updateTokenSchema,
 } from './token-record.ts';
 import { auditedToken, settingsOf, tokenRecord } from './token-view.ts';
 
 const closed = { additionalProperties: false };
 const status = choiceParameter(['active', 'expired', 'revoked']);
-const validateList = validator(Type.Object({ ...PAGE_PARAMETERS, status }, closed));
+/** `GET …/tokens` */
+export const ListTokensSchema = Type.Object({ ...PAGE_PARAMETERS, status }, closed);
+/** `POST …/tokens/{id}/revoke`: a body without members. */
+export const RevokeTokenSchema = Type.Object({}, closed);
+const validateList = validator(ListTokensSchema);
 const validateRotate = validator(RotateSchema);
-/** A body without members. */
-const validateRevoke = validator(Type.Object({}, closed));
+const validateRevoke = validator(RevokeTokenSchema);
 
 interface TokenRouteDeps extends ChangeDeps {
   readonly keys: { forgetTokens(): void };
@@ -57,15 +60,15 @@ interface TokenRouteDeps extends ChangeDeps {
  * rotation, and nowhere else.
  */
 export class TokenRoutes {
-  private readonly validateCreate: Validator<ReturnType<typeof createSchema>>;
-  private readonly validateUpdate: Validator<ReturnType<typeof updateSchema>>;
+  private readonly validateCreate: Validator<ReturnType<typeof createTokenSchema>>;
+  private readonly validateUpdate: Validator<ReturnType<typeof updateTokenSchema>>;
 
   constructor(
     private readonly deps: TokenRouteDeps,
     private readonly kind: TokenKind,
   ) {
-    this.validateCreate = validator(createSchema(kind.scopes));
-    this.validateUpdate = validator(updateSchema(kind.scopes));
+    this.validateCreate = validator(createTokenSchema(kind.scopes));
+    this.validateUpdate = validator(updateTokenSchema(kind.scopes));
   }
 
   /** `GET …/tokens` */

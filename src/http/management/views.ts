@@ -43,13 +43,21 @@ const query = Type.String({
 });
 const shared = Type.Boolean({ errorMessage: 'must be true or false' });
 const closed = { additionalProperties: false };
-const validateList = validator(Type.Object({ page: Type.Optional(page) }, closed));
-const validateCreate = validator(
-  Type.Object({ name: NAME, page, query, shared: Type.Optional(shared) }, closed),
+/** `GET /v1/management/views` */
+export const ListViewsSchema = Type.Object({ page: Type.Optional(page) }, closed);
+/** `POST /v1/management/views` */
+export const CreateViewSchema = Type.Object(
+  { name: NAME, page, query, shared: Type.Optional(shared) },
+  closed,
 );
-const validateUpdate = validator(
-  Type.Partial(Type.Object({ name: NAME, query, shared }, closed), closed),
+/** `PATCH /v1/management/views/{id}` */
+export const UpdateViewSchema = Type.Partial(
+  Type.Object({ name: NAME, query, shared }, closed),
+  closed,
 );
+const validateList = validator(ListViewsSchema);
+const validateCreate = validator(CreateViewSchema);
+const validateUpdate = validator(UpdateViewSchema);
 
 /**
  * Saved views of pages: `GET`, `POST /v1/management/views`, `PATCH`, `DELETE …/{id}`. A view belongs to a

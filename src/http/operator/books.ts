@@ -106,7 +106,9 @@ export const BooksSchema = Type.Object(
   closed,
 );
 
-const validateQuery = validator(Type.Object({}, closed));
+/** `GET /v1/operator/books`, which takes no parameter. */
+export const BooksQuerySchema = Type.Object({}, closed);
+const validateQuery = validator(BooksQuerySchema);
 
 /**
  * `GET /v1/operator/books`. Runs the audit of the books now, and returns the sums over all

@@ -57,16 +57,18 @@ export interface OperatorDeps {
   readonly operator: () => OperatorParts;
 }
 
-const SwitchSchema = Type.Object(
+/** The body of the routes that switch a channel. */
+export const SwitchSchema = Type.Object(
   { reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })) },
   { additionalProperties: false },
 );
-const TestSchema = Type.Object(
+/** `POST /v1/operator/channels/{id}/test` */
+export const TestChannelSchema = Type.Object(
   { model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) },
   { additionalProperties: false },
 );
 const validateSwitch = validator(SwitchSchema);
-const validateTest = validator(TestSchema);
+const validateTest = validator(TestChannelSchema);
 
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,

@@ -63,7 +63,7 @@ export const CircuitHistorySchema = Type.Composite(
 );
 
 /** `GET /v1/operator/channels/{id}/circuit-history`. */
-const HistoryQuerySchema = Type.Object(
+export const HistoryQuerySchema = Type.Object(
   { model: nameParameter(), replica: nameParameter(), ...PAGE_PARAMETERS },
   closed,
 );

@@ -92,20 +92,23 @@ export const ReconciliationSchema = Type.Object(
   closed,
 );
 
-const validateImport = validator(
-  Type.Object({ channel: nameParameter(), source: choiceParameter(BILL_SOURCES) }, closed),
+/** `POST /v1/operator/provider-bills` */
+export const ImportBillSchema = Type.Object(
+  { channel: nameParameter(), source: choiceParameter(BILL_SOURCES) },
+  closed,
 );
-const validateQuery = validator(
-  Type.Object(
-    {
-      channel: nameParameter(),
-      group: choiceParameter(['channel', 'model'] as const),
-      startDate: Type.Optional(Type.String({ maxLength: 64 })),
-      endDate: Type.Optional(Type.String({ maxLength: 64 })),
-    },
-    closed,
-  ),
+/** `GET /v1/operator/usage-reconciliation` */
+export const ReconcileSchema = Type.Object(
+  {
+    channel: nameParameter(),
+    group: choiceParameter(['channel', 'model'] as const),
+    startDate: Type.Optional(Type.String({ maxLength: 64 })),
+    endDate: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  closed,
 );
+const validateImport = validator(ImportBillSchema);
+const validateQuery = validator(ReconcileSchema);
 
 /**
  * `POST /v1/operator/provider-bills?channel=&source=`: imports what a provider bills for the account of

@@ -39,7 +39,7 @@ const OperatorTaskSchema = Type.Object(
 export const OperatorTaskListSchema = listSchema(OperatorTaskSchema);
 
 /** `GET /v1/operator/tasks`. */
-const OperatorTaskQuerySchema = Type.Object(
+export const OperatorTaskQuerySchema = Type.Object(
   {
     ...TASK_FILTERS,
     organization_id: nameParameter(),

@@ -34,17 +34,24 @@ const closed = { additionalProperties: false };
 /** Invitations of an organization that wait for an answer, so that nobody sends mails without end. */
 const MAX_PENDING = 100;
 
-const validateList = validator(
-  Type.Object({ ...PAGE_PARAMETERS, status: choiceParameter(LINK_STATUSES) }, closed),
+/** `GET …/invitations` */
+export const ListInvitationsSchema = Type.Object(
+  { ...PAGE_PARAMETERS, status: choiceParameter(LINK_STATUSES) },
+  closed,
 );
-const validateNothing = validator(Type.Object({}, closed));
-const validateMember = validator(Type.Object({ email: EMAIL, role: ROLE }, closed));
-const validateOperator = validator(
-  Type.Object(
-    { email: EMAIL, organization_id: Type.Optional(Type.String()), role: Type.Optional(ROLE) },
-    closed,
-  ),
+/** `POST …/invitations/{id}/revoke`: a body without members. */
+export const RevokeInvitationSchema = Type.Object({}, closed);
+/** `POST /v1/management/invitations` */
+export const InviteMemberSchema = Type.Object({ email: EMAIL, role: ROLE }, closed);
+/** `POST /v1/operator/invitations` */
+export const InviteOperatorSchema = Type.Object(
+  { email: EMAIL, organization_id: Type.Optional(Type.String()), role: Type.Optional(ROLE) },
+  closed,
 );
+const validateList = validator(ListInvitationsSchema);
+const validateNothing = validator(RevokeInvitationSchema);
+const validateMember = validator(InviteMemberSchema);
+const validateOperator = validator(InviteOperatorSchema);
 
 /** Who invites. */
 export interface Inviter {

@@ -24,8 +24,12 @@ import { noSuch, ROLE, requestedId } from './record.ts';
 import { memberRecord } from './view.ts';
 
 const closed = { additionalProperties: false };
-const validateList = validator(Type.Object(PAGE_PARAMETERS, closed));
-const validateUpdate = validator(Type.Object({ role: ROLE }, closed));
+/** `GET /v1/management/people` */
+export const ListPeopleSchema = Type.Object(PAGE_PARAMETERS, closed);
+/** `PATCH /v1/management/people/{id}` */
+export const UpdatePersonSchema = Type.Object({ role: ROLE }, closed);
+const validateList = validator(ListPeopleSchema);
+const validateUpdate = validator(UpdatePersonSchema);
 
 interface MemberDeps {
   readonly sql: Sql;

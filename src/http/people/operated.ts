@@ -31,13 +31,21 @@ import { auditEverywhere } from '../sign-in/session-answer.ts';
 import { noSuch, requestedId } from './record.ts';
 
 const closed = { additionalProperties: false };
-const validateList = validator(
-  Type.Object({ ...PAGE_PARAMETERS, is_operator: choiceParameter(['true', 'false']) }, closed),
+/** `GET /v1/operator/people` */
+export const ListAllPeopleSchema = Type.Object(
+  { ...PAGE_PARAMETERS, is_operator: choiceParameter(['true', 'false']) },
+  closed,
 );
-const validateUpdate = validator(
-  Type.Object({ is_operator: Type.Boolean({ errorMessage: 'must be true or false' }) }, closed),
+/** `PATCH /v1/operator/people/{id}` */
+export const OperatePersonSchema = Type.Object(
+  { is_operator: Type.Boolean({ errorMessage: 'must be true or false' }) },
+  closed,
 );
-const validateNothing = validator(Type.Object({}, closed));
+/** The routes of a person's link and sessions: a body without members. */
+export const PersonActSchema = Type.Object({}, closed);
+const validateList = validator(ListAllPeopleSchema);
+const validateUpdate = validator(OperatePersonSchema);
+const validateNothing = validator(PersonActSchema);
 
 interface OperatedPeopleDeps {
   readonly sql: Sql;

@@ -39,30 +39,34 @@ const PERSON_NAME = Type.String({
 });
 
 /** `POST /v1/auth/sign-in` */
-export const validateSignIn = validator(Type.Object({ email: EMAIL, password: PASSWORD }, closed));
+export const SignInSchema = Type.Object({ email: EMAIL, password: PASSWORD }, closed);
+export const validateSignIn = validator(SignInSchema);
 
 /** `POST /v1/auth/password` */
-export const validatePassword = validator(
-  Type.Object({ current_password: PASSWORD, new_password: NEW_PASSWORD }, closed),
+export const PasswordSchema = Type.Object(
+  { current_password: PASSWORD, new_password: NEW_PASSWORD },
+  closed,
 );
+export const validatePassword = validator(PasswordSchema);
 
 /** `POST /v1/auth/password-reset` */
-export const validateReset = validator(Type.Object({ email: EMAIL }, closed));
+export const PasswordResetSchema = Type.Object({ email: EMAIL }, closed);
+export const validateReset = validator(PasswordResetSchema);
 
 /** `POST /v1/auth/links/{link}` */
-export const validateLinkUse = validator(
-  Type.Object(
-    {
-      email: Type.Optional(EMAIL),
-      name: Type.Optional(PERSON_NAME),
-      password: Type.Optional(NEW_PASSWORD),
-    },
-    closed,
-  ),
+export const LinkUseSchema = Type.Object(
+  {
+    email: Type.Optional(EMAIL),
+    name: Type.Optional(PERSON_NAME),
+    password: Type.Optional(NEW_PASSWORD),
+  },
+  closed,
 );
+export const validateLinkUse = validator(LinkUseSchema);
 
 /** A body without members. */
-export const validateNothing = validator(Type.Object({}, closed));
+export const NothingSchema = Type.Object({}, closed);
+export const validateNothing = validator(NothingSchema);
 
 /** Returns an address as it is stored, so that one person has one spelling. */
 export function emailOf(address: string): string {

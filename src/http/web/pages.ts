@@ -31,6 +31,7 @@ export const PAGES = [
   '/docs',
   '/docs/:page',
   '/docs/decisions/:page',
+  '/docs/reference/:page',
   '/go/:id',
 ] as const;
 

@@ -8,4 +8,5 @@ export const docsRoutes = [
   createRoute({ getParentRoute: () => inside, path: '/docs', component: page }),
   createRoute({ getParentRoute: () => inside, path: '/docs/$page', component: page }),
   createRoute({ getParentRoute: () => inside, path: '/docs/decisions/$page', component: page }),
+  createRoute({ getParentRoute: () => inside, path: '/docs/reference/$page', component: page }),
 ] as const;

@@ -6,7 +6,9 @@ import { billingView } from './billing-view.ts';
 import { ownKey, type UsageDeps } from './lines.ts';
 import { asOf, FILTERS, filtersOf, queryOf, querySchema } from './query.ts';
 
-const validate = validator(querySchema(FILTERS));
+/** `GET …/billing` */
+export const BillingSchema = querySchema(FILTERS);
+const validate = validator(BillingSchema);
 
 /**
  * `GET /v1/management/api-keys/{keyId}/billing` (spec: Management interface): the sums of a key's

@@ -31,19 +31,19 @@ const anyOf = (names: readonly string[]) =>
   );
 const short = Type.String({ maxLength: 100, errorMessage: 'must have at most 100 characters' });
 
-const validate = validator(
-  querySchema({
-    ...FILTERS,
-    api_key_id: Type.Optional(short),
-    request_id: Type.Optional(short),
-    outcome: Type.Optional(anyOf(OUTCOMES)),
-    errorCode: Type.Optional(short),
-    fault: Type.Optional(anyOf(FAULTS)),
-    running: Type.Optional(anyOf(['true', 'false'])),
-    limit: Type.Optional(short),
-    cursor: Type.Optional(short),
-  }),
-);
+/** `GET /v1/management/requests` */
+export const ListRequestsSchema = querySchema({
+  ...FILTERS,
+  api_key_id: Type.Optional(short),
+  request_id: Type.Optional(short),
+  outcome: Type.Optional(anyOf(OUTCOMES)),
+  errorCode: Type.Optional(short),
+  fault: Type.Optional(anyOf(FAULTS)),
+  running: Type.Optional(anyOf(['true', 'false'])),
+  limit: Type.Optional(short),
+  cursor: Type.Optional(short),
+});
+const validate = validator(ListRequestsSchema);
 
 /**
  * `GET /v1/management/requests`: every authenticated call of the organization, also those that were

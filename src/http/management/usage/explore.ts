@@ -44,7 +44,8 @@ const DAY_MS = 86_400_000;
 /** Offsets of older times are no multiples of 15 minutes everywhere. */
 const EARLIEST_MS = Date.parse('2000-01-01T00:00:00Z');
 
-const QuerySchema = querySchema({
+/** `GET /v1/management/usage/query` */
+export const ExploreSchema = querySchema({
   ...FILTERS,
   api_key_id: Type.Optional(text(100)),
   outcome: Type.Optional(oneOf(OUTCOMES)),
@@ -56,8 +57,8 @@ const QuerySchema = querySchema({
   top: Type.Optional(text(10)),
   compare: Type.Optional(oneOf(['previous', 'none'])),
 });
-type Query = Static<typeof QuerySchema>;
-const validate = validator(QuerySchema);
+type Query = Static<typeof ExploreSchema>;
+const validate = validator(ExploreSchema);
 
 /**
  * `GET /v1/management/usage/query`: one metric of the organization's usage, in the series with the

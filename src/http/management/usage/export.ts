@@ -16,22 +16,22 @@ import { asOf, FILTERS, filtersOf, oneOf, queryOf, querySchema } from './query.t
 const FORMATS = ['csv', 'ndjson'] as const;
 const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 
-const validate = validator(
-  querySchema({
-    ...FILTERS,
-    api_key_id: Type.Optional(Type.String({ maxLength: 100 })),
-    /** Only calls of two outcomes are charged; of any other one the export is empty. */
-    outcome: Type.Optional(oneOf(OUTCOMES)),
-    /** A link of the dashboard names the organization of a person who is in several. */
-    organization_id: Type.Optional(Type.String({ maxLength: 100 })),
-    format: Type.Optional(
-      Type.Union(
-        FORMATS.map((name) => Type.Literal(name)),
-        { errorMessage: `must be one of ${FORMATS.join(', ')}` },
-      ),
+/** `GET /v1/management/usage/export` */
+export const ExportUsageSchema = querySchema({
+  ...FILTERS,
+  api_key_id: Type.Optional(Type.String({ maxLength: 100 })),
+  /** Only calls of two outcomes are charged; of any other one the export is empty. */
+  outcome: Type.Optional(oneOf(OUTCOMES)),
+  /** A link of the dashboard names the organization of a person who is in several. */
+  organization_id: Type.Optional(Type.String({ maxLength: 100 })),
+  format: Type.Optional(
+    Type.Union(
+      FORMATS.map((name) => Type.Literal(name)),
+      { errorMessage: `must be one of ${FORMATS.join(', ')}` },
     ),
-  }),
-);
+  ),
+});
+const validate = validator(ExportUsageSchema);
 
 /**
  * `GET /v1/management/usage/export`: all charges that the filters mean, the oldest first, as CSV or

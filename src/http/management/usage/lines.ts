@@ -23,7 +23,9 @@ export interface UsageDeps extends ManagementDeps {
   readonly feed: () => Pick<UsageFeed, 'open'>;
 }
 
-const validate = validator(querySchema({ ...FILTERS, ...PAGE }));
+/** `GET …/usage` */
+export const UsageLinesSchema = querySchema({ ...FILTERS, ...PAGE });
+const validate = validator(UsageLinesSchema);
 
 /**
  * `GET /v1/management/api-keys/{keyId}/usage` (spec: Management interface): the charges of a key and

@@ -1,0 +1,245 @@
+import { SCOPES } from '../../src/access/actions.ts';
+import {
+  CheckAuditSchema,
+  ExportAuditSchema,
+  ListAuditSchema,
+} from '../../src/http/management/audit-log.ts';
+import { ListWindowsSchema, OpenWindowSchema } from '../../src/http/management/debug-windows.ts';
+import { FindSchema } from '../../src/http/management/find.ts';
+import { NoticesSchema } from '../../src/http/management/notices.ts';
+import {
+  CreateKeySchema,
+  ListKeysSchema,
+  RotateSchema,
+  UpdateKeySchema,
+} from '../../src/http/management/schema.ts';
+import { UpdateSettingsSchema } from '../../src/http/management/settings.ts';
+import { createTokenSchema, updateTokenSchema } from '../../src/http/management/token-record.ts';
+import { ListTokensSchema, RevokeTokenSchema } from '../../src/http/management/tokens.ts';
+import {
+  CreateViewSchema,
+  ListViewsSchema,
+  UpdateViewSchema,
+} from '../../src/http/management/views.ts';
+import {
+  InviteMemberSchema,
+  ListInvitationsSchema,
+  RevokeInvitationSchema,
+} from '../../src/http/people/invitations.ts';
+import { ListPeopleSchema, UpdatePersonSchema } from '../../src/http/people/members.ts';
+import type { HeaderName, ReferenceRoute } from './route.ts';
+
+const ONCE: readonly HeaderName[] = ['Idempotency-Key'];
+const CHANGE: readonly HeaderName[] = ['Idempotency-Key', 'If-Match'];
+const MATCH: readonly HeaderName[] = ['If-Match'];
+
+const route = (method: ReferenceRoute['method'], path: string, says: string): ReferenceRoute => ({
+  ...{ method, path: `/v1/management${path}`, says, caller: 'organization' },
+});
+
+const KEYS: readonly ReferenceRoute[] = [
+  {
+    ...route('GET', '/api-keys', 'Lists the API keys that were not deleted.'),
+    query: ListKeysSchema,
+    words: { external_id: 'Only the key with this external id.' },
+  },
+  {
+    ...route('POST', '/api-keys', 'Creates an API key; only this answer has its secret.'),
+    ...{ body: CreateKeySchema, headers: ONCE },
+    more: 'The rules of keys: [API keys](../operations.md#api-keys).',
+  },
+  route('GET', '/api-keys/{keyId}', 'Shows an API key, also a deleted one.'),
+  {
+    ...route('PATCH', '/api-keys/{keyId}', 'Changes an API key.'),
+    ...{ body: UpdateKeySchema, headers: CHANGE },
+    words: { status: 'An inactive or suspended key is refused; a revoked one for ever.' },
+  },
+  {
+    ...route('DELETE', '/api-keys/{keyId}', 'Revokes an API key and takes it off the list.'),
+    headers: CHANGE,
+  },
+  {
+    ...route(
+      'POST',
+      '/api-keys/{keyId}/rotate',
+      'Gives an API key a new secret, which only this answer has.',
+    ),
+    ...{ body: RotateSchema, body_optional: true, headers: CHANGE },
+  },
+];
+
+const TOKENS: readonly ReferenceRoute[] = [
+  { ...route('GET', '/tokens', 'Lists the management tokens.'), query: ListTokensSchema },
+  {
+    ...route('POST', '/tokens', 'Creates a management token; only this answer has its secret.'),
+    ...{ body: createTokenSchema(SCOPES), headers: ONCE },
+    more: 'The rules of tokens: [tokens](../operations.md#tokens).',
+  },
+  route('GET', '/tokens/{id}', 'Shows a management token.'),
+  {
+    ...route(
+      'PATCH',
+      '/tokens/{id}',
+      'Changes the name, the scopes or the expiry of a management token.',
+    ),
+    ...{ body: updateTokenSchema(SCOPES), headers: CHANGE },
+  },
+  {
+    ...route(
+      'POST',
+      '/tokens/{id}/rotate',
+      'Replaces a management token by a new one with the same settings.',
+    ),
+    ...{ body: RotateSchema, body_optional: true, headers: CHANGE },
+  },
+  {
+    ...route('POST', '/tokens/{id}/revoke', 'Ends a management token at once.'),
+    ...{ body: RevokeTokenSchema, body_optional: true, headers: CHANGE },
+  },
+];
+
+const PEOPLE: readonly ReferenceRoute[] = [
+  {
+    ...route('GET', '/people', 'Lists the people of the organization with their roles.'),
+    query: ListPeopleSchema,
+    more: 'Roles, sessions and invitations: [people](../operations.md#people).',
+  },
+  route('GET', '/people/{id}', 'Shows a person of the organization.'),
+  {
+    ...route('PATCH', '/people/{id}', 'Changes the role of a person.'),
+    ...{ body: UpdatePersonSchema, headers: MATCH },
+  },
+  {
+    ...route(
+      'DELETE',
+      '/people/{id}',
+      'Removes a person from the organization and ends the sessions of the person.',
+    ),
+    headers: MATCH,
+  },
+  { ...route('GET', '/invitations', 'Lists the invitations.'), query: ListInvitationsSchema },
+  {
+    ...route(
+      'POST',
+      '/invitations',
+      'Invites a person, by mail or by a link that the answer shows.',
+    ),
+    ...{ body: InviteMemberSchema, headers: ONCE },
+  },
+  {
+    ...route('POST', '/invitations/{id}/revoke', 'Revokes an invitation that nobody has accepted.'),
+    ...{ body: RevokeInvitationSchema, body_optional: true },
+  },
+];
+
+const DEBUG: readonly ReferenceRoute[] = [
+  { ...route('GET', '/debug-windows', 'Lists the debug windows.'), query: ListWindowsSchema },
+  {
+    ...route(
+      'POST',
+      '/debug-windows',
+      'Opens a debug window, in which requests and answers are copied.',
+    ),
+    ...{ body: OpenWindowSchema, headers: ONCE },
+    words: { api_key_id: 'The key whose calls are copied; null, the default: all keys.' },
+    more: 'What is copied: [debug windows](../operations.md#debug-windows).',
+  },
+  route('GET', '/debug-windows/{id}', 'Shows a debug window.'),
+  route('POST', '/debug-windows/{id}/close', 'Closes a debug window before its time.'),
+  {
+    ...route(
+      'GET',
+      '/debug-events',
+      'Lists who opened and closed windows, and who read which copy.',
+    ),
+    query: ListWindowsSchema,
+  },
+  route('GET', '/requests/{id}/debug', 'Returns the copied request and answer of one call.'),
+];
+
+/** Which page a view is of. */
+const VIEW = { page: 'The page of the view, e.g. `usage`.' };
+
+const VIEWS: readonly ReferenceRoute[] = [
+  {
+    ...route('GET', '/views', 'Lists the saved views that the caller sees.'),
+    query: ListViewsSchema,
+    words: VIEW,
+  },
+  {
+    ...route('POST', '/views', 'Saves a view of a page.'),
+    ...{ body: CreateViewSchema, headers: ONCE, words: VIEW },
+    more: 'Who sees a view: [saved views](../operations.md#saved-views).',
+  },
+  {
+    ...route('PATCH', '/views/{id}', 'Changes a saved view.'),
+    ...{ body: UpdateViewSchema, headers: CHANGE },
+  },
+  { ...route('DELETE', '/views/{id}', 'Removes a saved view.'), headers: CHANGE },
+];
+
+const AUDIT: readonly ReferenceRoute[] = [
+  {
+    ...route('GET', '/audit-log', 'Lists the changes in the organization, the newest first.'),
+    query: ListAuditSchema,
+    more: 'What a line has: [audit log](../operations.md#audit-log).',
+  },
+  {
+    ...route(
+      'GET',
+      '/audit-log/export',
+      'Exports the audit log, the oldest line first, one JSON object a line.',
+    ),
+    ...{ query: ExportAuditSchema, answer: 'application/x-ndjson' },
+  },
+  {
+    ...route(
+      'GET',
+      '/audit-log/check',
+      'Checks that no line of the audit log was changed or removed.',
+    ),
+    query: CheckAuditSchema,
+  },
+];
+
+/** The routes with which an organization manages itself. */
+export const MANAGEMENT_REFERENCE: readonly ReferenceRoute[] = [
+  route('GET', '/balance', 'Shows the money of the organization.'),
+  route(
+    'GET',
+    '/organization',
+    'Shows the organization with each setting, its default and its bounds.',
+  ),
+  {
+    ...route('PATCH', '/organization', 'Changes the settings of the organization.'),
+    ...{ body: UpdateSettingsSchema, headers: CHANGE },
+    more: 'The settings: [settings of an organization](../operations.md#settings-of-an-organization).',
+  },
+  {
+    ...route(
+      'GET',
+      '/notices',
+      'Lists what needs a person: keys near their caps, a low balance, failed webhooks.',
+    ),
+    query: NoticesSchema,
+    more: 'The kinds of notices: [notices](../operations.md#notices).',
+  },
+  {
+    ...route('GET', '/find', 'Says what an id is, and which page of the dashboard shows it.'),
+    query: FindSchema,
+  },
+  route('GET', '/models', 'Lists the models with their prices, and whether they take calls now.'),
+  route('GET', '/models/{model}', 'Shows a model with its price, its contract and its rank.'),
+  ...KEYS,
+  ...TOKENS,
+  ...PEOPLE,
+  route('GET', '/webhook-secret', 'Shows the secret with which webhooks are signed.'),
+  {
+    ...route('POST', '/webhook-secret/rotate', 'Replaces the secret of webhooks.'),
+    headers: ONCE,
+    more: 'How to check a signature: [webhooks](../operations.md#webhooks).',
+  },
+  ...DEBUG,
+  ...VIEWS,
+  ...AUDIT,
+];

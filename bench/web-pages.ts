@@ -6,7 +6,7 @@ import type { DashboardWorld } from '../test/support/dashboard.ts';
 export const MEASURED_PAGES = [
   ...['/', '/playground', '/models', '/keys', '/usage', '/usage/requests', '/usage/calls'],
   ...['/tasks', '/batches', '/billing', '/access/people', '/access/tokens', '/access/audit'],
-  ...['/docs'],
+  ...['/machines', '/docs'],
 ];
 const PATIENCE_MS = 20_000;
 

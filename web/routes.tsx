@@ -4,6 +4,7 @@ import { billingRoutes } from './pages/billing/routes.ts';
 import { docsRoutes } from './pages/docs/routes.ts';
 import { goRoutes } from './pages/go/routes.ts';
 import { keysRoutes } from './pages/keys/routes.ts';
+import { machinesRoutes } from './pages/machines/routes.ts';
 import { modelsRoutes } from './pages/models/routes.ts';
 import { overviewRoutes } from './pages/overview/routes.ts';
 import { playgroundRoutes } from './pages/playground/routes.ts';
@@ -27,6 +28,7 @@ export const routeTree = root.addChildren([
     ...playgroundRoutes,
     ...modelsRoutes,
     ...welcomeRoutes,
+    ...machinesRoutes,
     ...docsRoutes,
     ...goRoutes,
   ]),

@@ -50,6 +50,7 @@ const PLACES: readonly (readonly Place[])[] = [
       says: 'members, tokens, audit log',
       needs: 'people.read',
     },
+    { to: '/machines', title: 'Machines', says: 'what may happen next, states, statecharts' },
     { to: '/docs', title: 'Docs', says: 'how to use and operate Weir' },
   ],
   [

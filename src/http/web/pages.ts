@@ -28,6 +28,8 @@ export const PAGES = [
   '/access/audit',
   '/access/webhooks',
   '/access/settings',
+  '/machines',
+  '/machines/:machine',
   '/docs',
   '/docs/:page',
   '/docs/decisions/:page',

@@ -87,6 +87,7 @@ export function pathsOf(pages: readonly string[], sample: Sample): string[] {
     '/keys/:id': sample.key_id,
     '/usage/requests/:id': sample.request_id,
     '/billing/:month': sample.month,
+    '/machines/:machine': 'task',
     '/docs/:page': 'operations',
     '/docs/decisions/:page': 'dashboard',
     '/go/:id': sample.request_id,

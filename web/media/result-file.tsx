@@ -29,29 +29,50 @@ function shownFile(
   return { path: parsed.pathname + parsed.search, shown: SHOWN[ending] ?? 'file' };
 }
 
+/** The address of a file that is shown, and what became of it. */
+interface StablePath {
+  readonly path: string;
+  /** True if the newest address could not be loaded either. */
+  readonly isLost: boolean;
+  /** Takes the newest address. Called after an error. */
+  readonly renew: () => void;
+  readonly tryAgain: () => void;
+}
+
 /**
  * Keeps the first signed address of a file: each answer has a new signature, and a player that gets a new
  * address begins again. After an error the newest is taken.
  */
-function useStablePath(path: string): { path: string; renew: () => void } {
+function useStablePath(path: string): StablePath {
   const kept = useRef(path);
-  const [, draw] = useState(0);
+  const [lost, lose] = useState<string>();
   if (kept.current.split('?')[0] !== path.split('?')[0]) kept.current = path;
   return {
     path: kept.current,
+    isLost: lost === kept.current,
     renew: () => {
-      if (kept.current === path) return;
+      lose(kept.current === path ? path : '');
       kept.current = path;
-      draw((count) => count + 1);
     },
+    tryAgain: () => lose(undefined),
   };
 }
 
 /** A file that a model made: an image, a video, a sound, or a download. */
 export function ResultFile({ url, title }: MadeFile) {
   const file = shownFile(url);
-  const { path, renew } = useStablePath(file?.path ?? '');
+  const { path, isLost, renew, tryAgain } = useStablePath(file?.path ?? '');
   if (!file) return <p className="text-soft">The result is not stored here.</p>;
+  if (isLost) {
+    return (
+      <p role="status" className="rounded-control bg-warn-soft px-3 py-1.5 text-sm text-warn">
+        The file could not be read.{' '}
+        <button type="button" className="underline" onClick={tryAgain}>
+          Try again
+        </button>
+      </p>
+    );
+  }
   return (
     <figure className="grid min-w-0 justify-items-start gap-1.5">
       {file.shown === 'image' ? (

@@ -50,7 +50,7 @@ function Chat({
   const [system, setSystem] = useState('');
   const [values, setValues] = useState<Values>({});
   const input = useRef<HTMLTextAreaElement>(null);
-  const detail = useQuery(modelQuery(models[0] ?? '')).data;
+  const { data: detail, isError } = useQuery(modelQuery(models[0] ?? ''));
   const parameters = chatParameters(detail);
   const members = membersOf(values, parameters);
   const bodyOf = (column: number, question: string) =>
@@ -159,6 +159,11 @@ function Chat({
               />
             </Field>
           </div>
+          {isError && !detail ? (
+            <p className="text-sm text-warn sm:col-span-2">
+              Which other parameters the model takes is unknown.
+            </p>
+          ) : null}
           <ParameterFields
             parameters={parameters}
             values={values}

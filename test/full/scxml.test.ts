@@ -16,7 +16,7 @@ import {
   transition,
 } from 'xstate';
 import { type FoundMachine, findMachines } from '../../docs/machines-page.ts';
-import { statePath } from '../../src/actors/durable/snapshot.ts';
+import { statePath } from '../../src/replay/step.ts';
 import { ROOT } from '../house/sources.ts';
 import {
   BATCH_EVENTS,

@@ -7,6 +7,7 @@ const FLOORS: [prefix: string, floor: number][] = [
   ['src/machines/', 1],
   ['src/json/', 1],
   ['src/protocols/', 1],
+  ['src/replay/', 1],
   ['src/config/', 2],
   ['src/errors/', 2],
   ['src/access/', 2],
@@ -23,7 +24,7 @@ const FLOORS: [prefix: string, floor: number][] = [
 ];
 
 /** What the dashboard may run in a browser. */
-const PURE = /^src\/(?:machines|access|json)\//;
+const PURE = /^src\/(?:machines|access|json|replay)\//;
 
 /** Folders that the server must not import. */
 const OUTSIDE = ['test/', 'bench/', 'simulator/', 'web/', 'docs/', 'bin/'];

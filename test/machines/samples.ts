@@ -6,8 +6,8 @@ import {
   initialTransition,
 } from 'xstate';
 import type { JsonValue } from '../../db/actors/store.ts';
-import { statePath, takeEvent } from '../../src/actors/durable/snapshot.ts';
-import { storedSnapshot } from '../../src/actors/durable/stored-snapshot.ts';
+import { statePath, takeEvent } from '../../src/replay/step.ts';
+import { storedSnapshot } from '../../src/replay/stored-snapshot.ts';
 
 export interface Sample {
   /** The events that lead from the initial state to the snapshot. */

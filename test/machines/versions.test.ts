@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assign, setup } from 'xstate';
 import type { JsonValue } from '../../db/actors/store.ts';
-import type { VersionedMachine } from '../../src/actors/durable/kind.ts';
+import type { VersionedMachine } from '../../src/replay/versioned.ts';
 import { projectFiles, ROOT } from '../house/sources.ts';
 import { DURABLE } from './durable.ts';
 import {

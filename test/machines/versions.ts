@@ -6,9 +6,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AnyEventObject, initialTransition } from 'xstate';
-import type { VersionedMachine } from '../../src/actors/durable/kind.ts';
-import { statePath, takeEvent } from '../../src/actors/durable/snapshot.ts';
-import { restoreSnapshot, storedSnapshot } from '../../src/actors/durable/stored-snapshot.ts';
+import { statePath, takeEvent } from '../../src/replay/step.ts';
+import { restoreSnapshot, storedSnapshot } from '../../src/replay/stored-snapshot.ts';
+import type { VersionedMachine } from '../../src/replay/versioned.ts';
 import { jsonType, type Sample, samplesOf } from './samples.ts';
 import { shapeOf } from './shape.ts';
 

@@ -1,5 +1,6 @@
 import { setup } from 'xstate';
-import type { DurableKind, VersionedMachine } from '../../src/actors/durable/kind.ts';
+import type { DurableKind } from '../../src/actors/durable/kind.ts';
+import type { VersionedMachine } from '../../src/replay/versioned.ts';
 
 /**
  * A small machine with all features of a durable actor: effects, retries, a timer that is set and

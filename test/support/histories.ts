@@ -2,13 +2,12 @@
 import type { Sql } from 'postgres';
 import { readHistory } from '../../db/actors/history.ts';
 import type { JsonValue } from '../../db/actors/store.ts';
-import { type ReplayedEvent, replay } from '../../src/actors/durable/history.ts';
-import type { VersionedMachine } from '../../src/actors/durable/kind.ts';
-import { hashSnapshot, statePath } from '../../src/actors/durable/snapshot.ts';
-import { restoreSnapshot } from '../../src/actors/durable/stored-snapshot.ts';
-import { versionedWebhook } from '../../src/actors/webhooks/kind.ts';
-import { versionedBatch } from '../../src/inference/batches/kind.ts';
-import { versionedTask } from '../../src/inference/tasks/kind.ts';
+import { hashSnapshot, sha256 } from '../../src/actors/durable/snapshot.ts';
+import { versionedBatch, versionedTask, versionedWebhook } from '../../src/replay/machines.ts';
+import { type ReplayedEvent, replay } from '../../src/replay/replay.ts';
+import { statePath } from '../../src/replay/step.ts';
+import { restoreSnapshot } from '../../src/replay/stored-snapshot.ts';
+import type { VersionedMachine } from '../../src/replay/versioned.ts';
 
 /** The machines of Weir's durable actors, by kind. */
 export const DURABLE_MACHINES: Readonly<Record<string, VersionedMachine>> = {
@@ -66,7 +65,7 @@ async function replayActor(sql: Sql, machine: VersionedMachine, actor: StoredAct
     const missing = page.find(({ context_hash }) => context_hash === null);
     if (missing) throw new Error(`event ${missing.seq} has no hash`);
     if (page.length < limit) throw new Error(`an event after ${seq} is missing`);
-    last = replay(machine, page, last).at(-1);
+    last = replay(machine, page, sha256, last).at(-1);
   }
   const row = restoreSnapshot(machine, actor);
   const stored = { seq: actor.seq, state: actor.state, hash: hashSnapshot(row) };

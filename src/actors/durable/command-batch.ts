@@ -23,6 +23,8 @@ import {
   writeActors,
   writeTimers,
 } from '../../../db/actors/store.ts';
+import { statePath, takeEvent, topState } from '../../replay/step.ts';
+import { restoreSnapshot, storedSnapshot } from '../../replay/stored-snapshot.ts';
 import type { IdSource } from '../clock.ts';
 import { applyMoneyCommands } from '../money/ledger.ts';
 import { MoneyHints } from '../money/money-hints.ts';
@@ -34,8 +36,7 @@ import type {
 } from './command.ts';
 import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
-import { hashSnapshot, statePath, takeEvent, topState } from './snapshot.ts';
-import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
+import { hashSnapshot } from './snapshot.ts';
 
 /** A command with its transition; or only its result, if the machine does not get the event. */
 type Step = { answer: CommandResult } | Taken;

@@ -1,6 +1,7 @@
 import type { TransactionSql } from 'postgres';
-import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { JsonValue } from '../../../db/actors/store.ts';
+import type { VersionedMachine } from '../../replay/versioned.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 
 /** What an effect gets besides its parameters. */
@@ -41,21 +42,6 @@ export interface StateChange {
   from_state: string;
   to_state: string;
   snapshot: AnyMachineSnapshot;
-}
-
-/** A machine, the version of its snapshots, and the conversion of earlier snapshots. */
-export interface VersionedMachine {
-  readonly machine: AnyStateMachine;
-  /**
-   * The version of stored snapshots and of the event log. Raise it with every change of the machine
-   * that changes a state, an event, a guard, an action or the context
-   * (test/machines/versions.json).
-   */
-  readonly version: number;
-  /** Converts a stored snapshot of version `from` to this version. */
-  readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;
-  /** The machines of earlier versions. `replay` needs them for the events of these versions. */
-  readonly earlier?: readonly VersionedMachine[];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import { takeEvent } from './snapshot.ts';
+import { takeEvent } from '../../replay/step.ts';
 
 /** A transition that was computed before its commit. */
 export interface KnownTransition {

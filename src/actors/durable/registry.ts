@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { LiveActorRow } from '../../../db/actors/live.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
+import { restoreSnapshot } from '../../replay/stored-snapshot.ts';
 import type { Clock } from '../clock.ts';
 import { CatchUp } from './catch-up.ts';
 import type { CommittedEvent, RepeatedCommand } from './command.ts';
@@ -16,7 +17,6 @@ import {
 } from './live-actor.ts';
 import { type KnownTransition, LiveLogic } from './live-logic.ts';
 import { actorName, Residents } from './residents.ts';
-import { restoreSnapshot } from './stored-snapshot.ts';
 
 /**
  * How often watched actors are compared with their rows. Actors that got an event within this time

@@ -6,13 +6,12 @@ import {
   findDelivery,
   writeDeliveries,
 } from '../../../db/webhooks/deliveries.ts';
-import { type WebhookContext, type WebhookEvent, webhookMachine } from '../../machines/webhook.ts';
+import type { WebhookContext, WebhookEvent } from '../../machines/webhook.ts';
+import { versionedWebhook } from '../../replay/machines.ts';
 import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/guarded-fetch.ts';
-import type { DurableKind, VersionedMachine } from '../durable/kind.ts';
+import type { DurableKind } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';
-/** The machine of webhooks and its version (CONTRIBUTING: Change a machine). */
-export const versionedWebhook: VersionedMachine = { machine: webhookMachine, version: 1 };
 /**
  * How long an attempt waits for a response (Standard Webhooks: 15 to 30 s). If no response comes in
  * this time, another attempt follows.

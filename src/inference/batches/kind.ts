@@ -1,14 +1,13 @@
 import type { Sql } from 'postgres';
 import { type BatchStatus, writeBatch } from '../../../db/batches/batches.ts';
 import { endRemainingItems } from '../../../db/batches/items.ts';
-import type { DurableKind, VersionedMachine } from '../../actors/durable/kind.ts';
-import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
+import type { DurableKind } from '../../actors/durable/kind.ts';
+import type { BatchContext, BatchEvent } from '../../machines/batch.ts';
+import { versionedBatch } from '../../replay/machines.ts';
 import type { BatchWorker } from './worker.ts';
 
 /** The `kind` of the durable actors that run message batches. */
 export const BATCH_KIND = 'batch';
-/** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
-export const versionedBatch: VersionedMachine = { machine: batchMachine, version: 1 };
 /** One effect runs the whole batch, and a batch may stay open for 24 hours. */
 const EFFECT_TIMEOUT_MS = 26 * 3_600_000;
 

@@ -1,10 +1,7 @@
-import type { JsonValue } from '../../../db/actors/store.ts';
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
-import type { DurableKind, StateChange, VersionedMachine } from '../../actors/durable/kind.ts';
-import { secondTaskMachine } from '../../machines/earlier/second-task.ts';
-import { firstTaskMachine } from '../../machines/earlier/task.ts';
-import { taskMachine } from '../../machines/task.ts';
+import type { DurableKind, StateChange } from '../../actors/durable/kind.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
+import { versionedTask } from '../../replay/machines.ts';
 import type { TaskEffectDeps } from './deps.ts';
 import { endOfTask } from './facts.ts';
 import { messageFor } from './failures.ts';
@@ -16,16 +13,6 @@ import { Submission } from './submission.ts';
 
 /** The `kind` of the durable actors that run generation tasks. */
 export const TASK_KIND = 'task';
-/** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
-export const versionedTask: VersionedMachine = {
-  machine: taskMachine,
-  version: 3,
-  migrate: withLaterMembers,
-  earlier: [
-    { machine: firstTaskMachine, version: 1 },
-    { machine: secondTaskMachine, version: 2 },
-  ],
-};
 /** Time limit of one effect. It is longer than any upstream call or download of an effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ATTEMPTS = 6;
@@ -60,12 +47,6 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
     eventOfDeadEffect: (effect) => exhaustedEvent(effect, deps.random()),
     project: (tx, changes) => projectTasks(tx, changes.flatMap(projectionOf)),
   };
-}
-
-/** Converts a snapshot of version 1 (no progress) or version 2 (no request to cancel). */
-function withLaterMembers(snapshot: JsonValue): JsonValue {
-  const { value, context } = snapshot as { value: JsonValue; context: object };
-  return { value, context: { progress: null, cancel_requested: false, ...context } };
 }
 
 /** Returns the event for an effect whose attempts are used up. */

@@ -8,13 +8,14 @@ import { createDelivery } from '../../../db/webhooks/deliveries.ts';
 import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import type { CommittedEvent } from '../../../src/actors/durable/command.ts';
 import { DurableActors } from '../../../src/actors/durable/durable.ts';
-import { type EventToReplay, ReplayMismatch, replay } from '../../../src/actors/durable/history.ts';
-import type { DurableKind, VersionedMachine } from '../../../src/actors/durable/kind.ts';
+import type { DurableKind } from '../../../src/actors/durable/kind.ts';
 import { Outbox } from '../../../src/actors/durable/outbox.ts';
-import { hashSnapshot } from '../../../src/actors/durable/snapshot.ts';
+import { hashSnapshot, sha256 } from '../../../src/actors/durable/snapshot.ts';
 import { Timers } from '../../../src/actors/durable/timers.ts';
 import { WEBHOOK_KIND, webhookKind } from '../../../src/actors/webhooks/kind.ts';
 import { canonicalJson } from '../../../src/json/canonical.ts';
+import { type EventToReplay, ReplayMismatch, replay } from '../../../src/replay/replay.ts';
+import type { VersionedMachine } from '../../../src/replay/versioned.ts';
 import { replayAll } from '../../support/histories.ts';
 import { noHints } from '../../support/money-hints.ts';
 import { ScriptedProvider } from '../../support/scripted-provider.ts';
@@ -131,15 +132,17 @@ describe('replay', () => {
     'migrates the snapshot where the version rises: after %d events',
     (before) => {
       const log = logOf(EVENTS, before);
-      const replayed = replay(VERSION_2, log);
+      const replayed = replay(VERSION_2, log, sha256);
       expect(replayed.map(({ context_hash }) => context_hash)).toEqual(
         log.map(({ context_hash }) => context_hash as string),
       );
       const context = before < 5 ? { sum: 5 } : { count: 5 };
       expect(replayed.at(-1)?.snapshot).toMatchObject({ value: 'ended', context });
       for (let page = 1; page < log.length; page += 1) {
-        const first = replay(VERSION_2, log.slice(0, page));
-        expect(replay(VERSION_2, log.slice(page), first.at(-1))).toEqual(replayed.slice(page));
+        const first = replay(VERSION_2, log.slice(0, page), sha256);
+        expect(replay(VERSION_2, log.slice(page), sha256, first.at(-1))).toEqual(
+          replayed.slice(page),
+        );
       }
     },
   );
@@ -160,7 +163,7 @@ describe('replay', () => {
     const log = falsify(logOf(EVENTS, 2));
     const mismatch = (() => {
       try {
-        return replay(VERSION_2, log);
+        return replay(VERSION_2, log, sha256);
       } catch (error) {
         return error;
       }
@@ -171,7 +174,7 @@ describe('replay', () => {
 
   test('compares events without a stored hash by their state', () => {
     const log = logOf(EVENTS, 0).map((each) => ({ ...each, context_hash: null }));
-    expect(replay(VERSION_2, log)).toHaveLength(EVENTS.length);
+    expect(replay(VERSION_2, log, sha256)).toHaveLength(EVENTS.length);
   });
 });
 
@@ -268,7 +271,7 @@ describe('the event log', () => {
         state: row.to_state,
       })),
     );
-    const replayed = replay(kind, rows);
+    const replayed = replay(kind, rows, sha256);
     expect(replayed.map(({ context_hash }) => context_hash)).toEqual(
       rows.map(({ context_hash }) => context_hash as string),
     );

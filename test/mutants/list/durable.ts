@@ -55,7 +55,7 @@ export const DURABLE: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/actors/durable/history.ts',
+    path: 'src/replay/replay.ts',
     tests: [HISTORY],
     mutants: [
       {

@@ -1,14 +1,23 @@
 import { type AnyEventObject, type AnyMachineSnapshot, initialTransition } from 'xstate';
-import type { HistoryRow } from '../../../db/actors/history.ts';
-import type { VersionedMachine } from './kind.ts';
-import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
+import { HASH_DIGITS, hashedText, statePath, takeEvent } from './step.ts';
 import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
+import type { VersionedMachine } from './versioned.ts';
 
 /** What `replay` needs of an event; see the table `actor_event`. */
-export type EventToReplay = Pick<
-  HistoryRow,
-  'seq' | 'event' | 'taken' | 'to_state' | 'machine_version' | 'context_hash'
->;
+export interface EventToReplay {
+  readonly seq: number;
+  readonly event: unknown;
+  /** False if no transition took the event. */
+  readonly taken: boolean;
+  /** The state after the event as a path. */
+  readonly to_state: string;
+  readonly machine_version: number;
+  /** The hash of state and context after the event; null if it was not stored. */
+  readonly context_hash: string | null;
+}
+
+/** Returns the SHA-256 of a text as hex digits. */
+export type Sha256 = (text: string) => string;
 
 /** The actor after one event of its log. */
 export interface ReplayedEvent {
@@ -46,12 +55,13 @@ export class ReplayMismatch extends Error {
 export function replay(
   kind: VersionedMachine,
   events: readonly EventToReplay[],
+  sha256: Sha256,
   after?: ReplayedEvent,
 ): ReplayedEvent[] {
   const replayed: ReplayedEvent[] = [];
   let last = after;
   for (const logged of events) {
-    last = replayOne(kind, logged, last);
+    last = replayOne(kind, logged, sha256, last);
     replayed.push(last);
   }
   return replayed;
@@ -60,6 +70,7 @@ export function replay(
 function replayOne(
   kind: VersionedMachine,
   logged: EventToReplay,
+  sha256: Sha256,
   last: ReplayedEvent | undefined,
 ): ReplayedEvent {
   const { seq, machine_version } = logged;
@@ -81,7 +92,7 @@ function replayOne(
   if (state !== logged.to_state) {
     throw new ReplayMismatch(seq, `it leads to ${state}, but the log says ${logged.to_state}`);
   }
-  const context_hash = hashSnapshot(snapshot);
+  const context_hash = sha256(hashedText(snapshot)).slice(0, HASH_DIGITS);
   if (logged.context_hash !== null && logged.context_hash !== context_hash) {
     throw new ReplayMismatch(
       seq,

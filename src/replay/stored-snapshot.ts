@@ -1,10 +1,9 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import type { JsonValue } from '../../../db/actors/store.ts';
-import type { VersionedMachine } from './kind.ts';
+import type { Json, VersionedMachine } from './versioned.ts';
 
 /** Returns the part of a snapshot that is stored. It is plain JSON. */
-export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
-  return { value, context } as unknown as JsonValue;
+export function storedSnapshot({ value, context }: AnyMachineSnapshot): Json {
+  return { value, context } as unknown as Json;
 }
 
 /**
@@ -13,7 +12,7 @@ export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValu
  */
 export function restoreSnapshot(
   { machine, version, migrate }: VersionedMachine,
-  row: { readonly snapshot: JsonValue; readonly machine_version: number },
+  row: { readonly snapshot: Json; readonly machine_version: number },
 ): AnyMachineSnapshot {
   const current =
     row.machine_version === version || !migrate

@@ -3,6 +3,7 @@ import type { ActorAddress, JsonValue } from './store.ts';
 
 /** The data from which a live actor is created: its committed snapshot and its timers. */
 export interface LiveActorRow extends ActorAddress {
+  organization_id: string | null;
   machine_version: number;
   snapshot: JsonValue;
   seq: number;
@@ -29,7 +30,7 @@ export interface ActorPosition extends ActorAddress {
 /** Returns the rows of the actors. An actor that does not exist is left out. */
 export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promise<LiveActorRow[]> {
   return sql<LiveActorRow[]>`
-    select actor.kind, actor.id, machine_version, snapshot, seq, live, owner,
+    select actor.kind, actor.id, organization_id, machine_version, snapshot, seq, live, owner,
       coalesce((select jsonb_object_agg(name, (extract(epoch from fire_at - weir_now()) * 1000)::int8)
         from timer where timer.kind = actor.kind and timer.actor_id = actor.id), '{}') as timers
     from actor join json_to_recordset(${JSON.stringify(addresses)}::text::json)

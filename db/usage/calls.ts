@@ -166,6 +166,29 @@ export async function findCall(
   return call;
 }
 
+/** A task is created within this time after its request arrived. */
+const TASK_WITHIN = '1 day';
+
+/** Returns the organization of a call; undefined if there is no such call. */
+export async function organizationOfCall(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ organization_id: string }[]>`
+    select organization_id from usage_line where id = ${id}
+    union all
+    select organization_id from call_record where id = ${id}
+    union all
+    -- An index has the times of tasks. The id of a request begins with its time (UUID version 7).
+    select organization_id from task where request_id = ${id}
+      and created_at between ${timeOf(id)}::timestamptz - ${TASK_WITHIN}::interval
+        and ${timeOf(id)}::timestamptz + ${TASK_WITHIN}::interval
+    limit 1`;
+  return row?.organization_id;
+}
+
+/** Returns the time in a UUID of version 7. */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+}
+
 /** The columns of a `CallRow`: of a usage line, and of the record of a call without a charge. */
 export function callColumns(sql: Sql) {
   return { charged: chargedColumns(sql), free: freeColumns(sql) };

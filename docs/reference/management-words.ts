@@ -116,5 +116,22 @@ export const PATH_WORDS: readonly [path: string, words: string][] = [
   ['/v1/operator/channels/{id}', 'The id of a channel.'],
   ['/v1/operator/people/{id}', 'The id of a person, `person_…`.'],
   ['/v1/operator/invitations/{id}', 'The id of an invitation, `link_…`.'],
+  [
+    '/v1/management/inspect/actors/{kind}/{id}/events/{seq}',
+    'The number of an event of the actor.',
+  ],
+  ['/v1/management/inspect/actors/{kind}/{id}', 'The id of the actor; a slash in it is `%2F`.'],
+  [
+    '/v1/management/inspect/actors/{kind}',
+    'The kind: `task`, `batch`, `webhook`, `quota` or `channel`.',
+  ],
+  ['/v1/management/inspect/requests/{id}', 'The id of a call, `req_…`.'],
+  ['/v1/operator/inspect/actors/{kind}/{id}/events/{seq}', 'The number of an event of the actor.'],
+  ['/v1/operator/inspect/actors/{kind}/{id}', 'The id of the actor; a slash in it is `%2F`.'],
+  [
+    '/v1/operator/inspect/actors/{kind}',
+    'The kind: `task`, `batch`, `webhook`, `quota` or `channel`.',
+  ],
+  ['/v1/operator/inspect/requests/{id}', 'The id of a call, `req_…`.'],
   ['/v1/operator/tokens/{id}', 'The id of an operator token, `token_…`.'],
 ];

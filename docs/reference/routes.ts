@@ -1,6 +1,7 @@
 import { CALL_ROUTES } from './call-routes.ts';
 import { CALL_WORDS } from './call-words.ts';
 import { GENERATION_ROUTES } from './generation-routes.ts';
+import { ALL_ACTOR_ROUTES, OWN_ACTOR_ROUTES } from './inspect-routes.ts';
 import { MANAGEMENT_REFERENCE } from './management-routes.ts';
 import { MANAGEMENT_WORDS } from './management-words.ts';
 import { OPERATOR_ACCESS_ROUTES } from './operator-access-routes.ts';
@@ -36,14 +37,14 @@ export const REFERENCE_PAGES: readonly ReferencePage[] = [
     slug: 'usage',
     title: 'API: Usage, billing, tasks of an organization',
     says: 'With a management token, or with the session of a person.',
-    routes: USAGE_ROUTES,
+    routes: [...USAGE_ROUTES, ...OWN_ACTOR_ROUTES],
     words: MANAGEMENT_WORDS,
   },
   {
     slug: 'operator',
     title: 'API: Operators',
     says: 'With an operator token, or with the session of an operator.',
-    routes: [...OPERATOR_ROUTES, ...OPERATOR_ACCESS_ROUTES],
+    routes: [...OPERATOR_ROUTES, ...ALL_ACTOR_ROUTES, ...OPERATOR_ACCESS_ROUTES],
     words: MANAGEMENT_WORDS,
   },
   {

@@ -53,6 +53,11 @@ export const ACTIONS = {
     roles: WORKERS,
     scopes: [],
   },
+  'actors.read': {
+    says: 'see the states and events of tasks, batches, webhooks and keys',
+    roles: ALL,
+    scopes: ['read'],
+  },
   'results.read': { says: 'read the results of batches', roles: WORKERS, scopes: [] },
   'settings.read': { says: 'see the settings', roles: ALL, scopes: ['read'] },
   'settings.write': { says: 'change the settings', roles: ADMINS, scopes: [] },

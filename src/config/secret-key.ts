@@ -14,7 +14,8 @@ export type KeyUse =
   | 'kept-changes'
   | 'debug-copies'
   | 'sign-in'
-  | 'channel-keys';
+  | 'channel-keys'
+  | 'aliases';
 
 /**
  * Returns the installation's key. The key is `WEIR_SECRET_KEY`, or a file in the data folder (mode

@@ -15,6 +15,8 @@ import { type FileRouteDeps, getFile } from './files/route.ts';
 import { geminiModels } from './gemini/route.ts';
 import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
+import { inspectRoutes } from './inspect/routes.ts';
+import type { InspectDeps } from './inspect/scope.ts';
 import type { DebugRouteDeps } from './management/debug-windows.ts';
 import type { ManagementDeps } from './management/keys.ts';
 import { managementRoutes } from './management/routes.ts';
@@ -97,6 +99,8 @@ export interface AppDeps
   arrivalRing?: ArrivalRing;
   /** The calls of all replicas. Missing if nobody can listen to them. */
   arrivals?: ArrivalDeps['arrivals'];
+  /** Shows actors. Missing if this process shows none. */
+  inspection?: InspectDeps['inspection'];
   /** Returns true while this replica can serve requests. */
   isReady: () => boolean;
   /** Called with every error before the error response is created. Must not throw. */
@@ -150,6 +154,9 @@ export function routes(deps: AppDeps): HttpRoute[] {
     ...signInRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...peopleRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...inspectRoutes({ ...deps, inspection: deps.inspection ?? notServedHere }).map(
+      ([path, methods]) => openai(path, methods),
+    ),
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
   ];
 }

@@ -67,8 +67,8 @@ export class Inference {
     const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const reservation =
-      quota.tryReserve(amount) ??
-      (await quota.reserve(budget.admissionRequest(amount, call.signal)));
+      quota.tryReserve(amount, call.request_id) ??
+      (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
     try {
@@ -103,8 +103,9 @@ export class Inference {
     const amount = chatCharge(call.model, draft.usage);
     call.record?.resolve(call.model, call.model.category);
     const quota = this.deps.quotas.getOrCreate(call.key);
-    const request = { amount, minimum: () => amount, signal: call.signal };
-    const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));
+    const { request_id: call_id, signal } = call;
+    const request = { amount, minimum: () => amount, signal, call_id };
+    const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));
     await settleCall(call, reservation, draft, 'completed');
     if (call.record) call.record.isCharged = true;
   }

@@ -34,7 +34,7 @@ import { announceOver, subscribeActors } from './announcements.ts';
 import { createBus, moneyHintsOver } from './bus.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
-import { channelEvents, publishSums, quotaEvents } from './inspection.ts';
+import { channelEvents, publishSums, quotaEvents, startInspection } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { operatedChannels } from './operated-channels.ts';
@@ -80,7 +80,7 @@ export async function startActors(
     onError,
   });
   await replica.start();
-  const feed = new InspectionFeed(() => replica.id, systemClock.now);
+  const feed = new InspectionFeed();
   const quotas = new Quotas({
     lane,
     clock: systemClock,
@@ -164,6 +164,10 @@ export async function startActors(
   const runningCalls = new RunningCalls({
     ...{ bus, running: records.running, clock: systemClock, ids: systemIdSource },
     replica_id: () => replica.id,
+  });
+  const inspection = startInspection({
+    ...{ sql: databases.requests.sql, bus, clock: systemClock, ids: systemIdSource },
+    ...{ feed, quotas, channels, replica_id: () => replica.id },
   });
   const secrets = new WebhookSecrets(background, generation.webhook_key);
   const webhooks = webhookKind({
@@ -254,6 +258,7 @@ export async function startActors(
     inference,
     records,
     runningCalls,
+    inspection,
     feed: new UsageFeed({ sql: databases.requests.sql, clock: systemClock, onError }),
     tasks: durable.tasks,
     batches: new Batches({
@@ -377,6 +382,7 @@ export async function startActors(
       await prober.stop();
       batchWorker.stop();
       runningCalls.stop();
+      inspection.stop();
       await records.stop();
       stopSums();
       await durable.stop();

@@ -1,8 +1,15 @@
+import type { Sql } from '../../db/client.ts';
+import type { Bus } from '../actors/bus/bus.ts';
 import type { OnChannelEvent } from '../actors/channels/channel.ts';
-import type { Clock } from '../actors/clock.ts';
+import type { Channels } from '../actors/channels/channels.ts';
+import type { Clock, IdSource } from '../actors/clock.ts';
 import type { InspectionFeed } from '../actors/durable/inspection.ts';
 import type { QuotaDeps } from '../actors/money/quota-deps.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
+import { Inspector } from '../inference/inspection/inspector.ts';
+import { LiveFrames } from '../inference/inspection/live-frames.ts';
+import { MemoryActors } from '../inference/inspection/memory-actors.ts';
+import { Questions } from '../inference/inspection/questions.ts';
 
 /**
  * Most calls are admitted without an event of the quota machine. At this interval, one event for
@@ -10,22 +17,30 @@ import type { Quotas } from '../actors/money/quotas.ts';
  */
 const SUM_MS = 1_000;
 
-/** Publishes each event of the quota machines. */
+/** Publishes each event of the quota machines while the feed has a watcher. */
 export function quotaEvents(feed: InspectionFeed): NonNullable<QuotaDeps['onEvent']> {
-  return (id, event, value) =>
-    feed.publish({ kind: 'quota', id, seq: 0, event, value, status: 'active', taken: true });
+  return ({ key_id, organization_id, machine }, event, taken) => {
+    if (!feed.isWatched) return;
+    const { ring, last } = machine;
+    const { value, context, status } = last;
+    const cause_id = taken ? ring.events.at(-1)?.cause_id : undefined;
+    feed.publish({
+      ...{ kind: 'quota', id: key_id, organization_id, seq: ring.seq, event },
+      ...{ value, context, status, taken, cause_id },
+    });
+  };
 }
 
-/**
- * Publishes the events of the circuits. Each call sends an event to its circuit. So while the feed
- * has no watcher, only changes of state are published.
- */
+/** Publishes each event of the circuits while the feed has a watcher. */
 export function channelEvents(feed: InspectionFeed): OnChannelEvent {
-  return ({ channel_id, model }, event, from, to) => {
-    if (from === to && !feed.isWatched) return;
-    const id = `${channel_id}/${model}`;
-    const taken = true;
-    feed.publish({ kind: 'channel', id, seq: 0, event, value: to, status: 'active', taken });
+  return ({ config, model, ring, snapshot }, event, taken) => {
+    if (!feed.isWatched) return;
+    const { value, context, status } = snapshot;
+    const cause_id = taken ? ring.events.at(-1)?.cause_id : undefined;
+    feed.publish({
+      ...{ kind: 'channel', id: `${config.id}/${model}`, organization_id: null, seq: ring.seq },
+      ...{ event, value, context, status, taken, cause_id },
+    });
   };
 }
 
@@ -43,4 +58,37 @@ export function publishSums(feed: InspectionFeed, quotas: Quotas, clock: Clock):
   };
   schedule();
   return () => stopClock();
+}
+
+/** The parts of this process that show actors. */
+export interface InspectionParts {
+  readonly sql: Sql;
+  readonly feed: InspectionFeed;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly quotas: Quotas;
+  readonly channels: Channels;
+  readonly replica_id: () => string;
+}
+
+/** Lets this replica show its actors, and answer the questions of other replicas about them. */
+export function startInspection({ sql, feed, bus, clock, ids, ...parts }: InspectionParts) {
+  const { replica_id } = parts;
+  const memory = new MemoryActors(parts);
+  const inspector: Inspector = new Inspector({ sql, memory, questions: () => questions });
+  const questions: Questions = new Questions({
+    ...{ bus, clock, ids, replica_id },
+    answer: (question) =>
+      question['type'] === 'frames'
+        ? frames.answer(question as { since: Record<string, number> } & typeof question)
+        : inspector.answer(question),
+  });
+  const frames = new LiveFrames({ feed, bus, clock, ids, replica_id, questions: () => questions });
+  return {
+    ...{ inspector, frames },
+    /** Ends the streams of watchers, which would keep the server from stopping. */
+    stopStreams: () => frames.stop(),
+    stop: () => questions.stop(),
+  };
 }

@@ -95,6 +95,7 @@ export async function startWeir(
       replica_id: () => actors.replica.id,
       onError,
     });
+    const alias_key = key.for('aliases');
     const tokenUses = new TokenUses({
       ...{ sql: databases.background.sql, clock: systemClock, onError },
     });
@@ -147,6 +148,10 @@ export async function startWeir(
       running: () => actors.runningCalls,
       feed: () => actors.feed,
       ...{ arrivalRing, arrivals: () => arrivals },
+      inspection: () => ({
+        ...actors.inspection,
+        ...{ alias_key, public_url: generation.ports.public_url },
+      }),
       debug: () => debug,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
@@ -164,6 +169,7 @@ export async function startWeir(
       actors.tasks.watches.stop();
       actors.feed.stop();
       arrivals.stop();
+      actors.inspection.stopStreams();
     });
     const base_url = `http://localhost:${server.port}`;
     return {

@@ -40,6 +40,7 @@ describe('roles', () => {
         'views.read',
         'views.write',
         'tasks.read',
+        'actors.read',
         'settings.read',
         'people.read',
         'models.read',

@@ -40,8 +40,12 @@ test('docs/pages.md names no route that Weir does not serve', () => {
     ([, path]) => `/v1/operator/organizations/:id${path}`,
   );
   const managed = Object.keys(MANAGEMENT_ROUTES).map((route) => route.split(' ')[1] ?? '');
+  // Operators have the same routes for all actors.
+  const inspected = managed
+    .filter((path) => path.includes('/inspect/'))
+    .map((path) => path.replace('/management/', '/operator/'));
   const served = new Set(
-    [...written, ...managed, ...batches, ...channel, ...organization].map(general),
+    [...written, ...inspected, ...managed, ...batches, ...channel, ...organization].map(general),
   );
   const named = table.flatMap((line) =>
     [...line.matchAll(/`(?:GET |POST |PATCH )?(\/v1\/[^`]+)`/g)].map(([, path]) => path as string),

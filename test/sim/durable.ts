@@ -76,7 +76,7 @@ class DurableReplica {
       onError,
       onCommitted: (commit) => this.committed(commit),
     });
-    const feed = new InspectionFeed(replicaId, () => clock.now());
+    const feed = new InspectionFeed();
     const { kinds } = this.actors;
     const shared = { clock, kinds, feed, replica_id: replicaId, onError };
     this.registry = new Registry({ ...shared, sql: this.reads.sql });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
-import { InspectionFeed, type InspectionFrame } from '../../src/actors/durable/inspection.ts';
+import { InspectionFeed, type Observation } from '../../src/actors/durable/inspection.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { FAILURES_TO_OPEN } from '../../src/machines/channel.ts';
@@ -13,13 +13,10 @@ import { channelConfig } from '../support/channels.ts';
 import { noHints } from '../support/money-hints.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
-/** The events of the frames, with the state after each. */
-const seen = (frames: InspectionFrame[]) =>
-  frames
-    .filter(({ type }) => type === '@xstate.snapshot')
-    .map(({ event, snapshot }) => [event.type, snapshot?.value]);
+/** The events that were observed, with the state after each. */
+const seen = (observed: Observation[]) => observed.map(({ event, value }) => [event.type, value]);
 
-const newFeed = () => new InspectionFeed(() => 'replica', Date.now);
+const newFeed = () => new InspectionFeed();
 
 describe('the feed gets the events of circuits', () => {
   const setUp = () => {
@@ -31,29 +28,32 @@ describe('the feed gets the events of circuits', () => {
     const broken = () => new RetryableUpstreamError('server', 'broken');
     const fail = () => channels.find('a', 'x')?.tryAcquire()?.failed(broken());
     const succeed = () => channels.find('a', 'x')?.tryAcquire()?.succeeded();
-    return { feed, fail, succeed };
+    return { feed, channels, fail, succeed };
   };
 
   test('each event while somebody watches', () => {
     const { feed, fail, succeed } = setUp();
-    const frames: InspectionFrame[] = [];
-    feed.watch((frame) => frames.push(frame));
+    const observed: Observation[] = [];
+    feed.watch((observation) => observed.push(observation));
     fail();
     succeed();
-    expect(seen(frames)).toEqual([
+    expect(seen(observed)).toEqual([
       ['FAILED', 'healthy'],
       ['SUCCEEDED', 'healthy'],
     ]);
-    expect(frames[0]?.sessionId).toBe('replica/channel/a/x');
+    expect(observed[0]).toMatchObject({ kind: 'channel', id: 'a/x', seq: 1, taken: true });
   });
 
-  test('only changes of state while nobody watches', () => {
-    const { feed, fail } = setUp();
+  test('none while nobody watches, and the actor keeps the last ones', () => {
+    const { feed, channels, fail } = setUp();
     for (let time = 0; time < FAILURES_TO_OPEN; time += 1) fail();
-    const frames: InspectionFrame[] = [];
-    feed.watch((frame) => frames.push(frame));
-    expect(seen(frames)).toEqual([
-      ['FAILED', 'degraded'],
+    const observed: Observation[] = [];
+    feed.watch((observation) => observed.push(observation));
+    expect(observed).toEqual([]);
+    const { ring } = channels.find('a', 'x') ?? {};
+    expect(ring?.events.map(({ event, after }) => [event.type, after.value])).toEqual([
+      ...Array.from({ length: 2 }, () => ['FAILED', 'healthy']),
+      ...Array.from({ length: 2 }, () => ['FAILED', 'degraded']),
       ['FAILED', 'open'],
     ]);
   });
@@ -100,20 +100,20 @@ describe('the feed gets the events of quotas', () => {
     const signal = new AbortController().signal;
     (await quota.reserve({ amount: 10, minimum: () => 10, signal })).release();
     quotas.sendCalls();
-    const frames: InspectionFrame[] = [];
+    const observed: Observation[] = [];
     const calls = [quota.tryReserve(10), quota.tryReserve(10)];
     clock.advance(1_000);
-    const unwatch = feed.watch((frame) => frames.push(frame));
-    frames.length = 0;
+    const unwatch = feed.watch((observation) => observed.push(observation));
+    observed.length = 0;
     clock.advance(1_000);
-    expect(seen(frames).map(([type]) => type)).toEqual(['CALLS']);
-    expect(frames[0]?.sessionId).toBe('replica/quota/key');
+    expect(seen(observed).map(([type]) => type)).toEqual(['CALLS']);
+    expect(observed[0]).toMatchObject({ kind: 'quota', id: 'key', organization_id: 'org' });
     clock.advance(1_000);
-    expect(seen(frames)).toHaveLength(1);
+    expect(seen(observed)).toHaveLength(1);
     for (const call of calls) call?.release();
     unwatch();
     clock.advance(1_000);
-    expect(seen(frames)).toHaveLength(1);
+    expect(seen(observed)).toHaveLength(1);
     stop();
     await quotas.close();
   });

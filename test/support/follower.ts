@@ -37,7 +37,7 @@ export async function startFollower(url: string, redis_url?: string): Promise<Fo
     clock: systemClock,
     // A follower applies events, but never runs an effect, so its kind needs no dependencies.
     kinds: new Map([[TASK_KIND, taskKind({} as TaskEffectDeps, new RunningSubmissions())]]),
-    feed: new InspectionFeed(replica_id, systemClock.now),
+    feed: new InspectionFeed(),
     replica_id,
     onError,
   });

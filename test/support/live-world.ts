@@ -95,12 +95,8 @@ class LiveReplica {
       },
     });
     const { clock } = this;
-    const feed = new InspectionFeed(replica_id, () => clock.now());
-    const publish = feed.publish.bind(feed);
-    feed.publish = (observation) => {
-      this.published.push(observation);
-      publish(observation);
-    };
+    const feed = new InspectionFeed();
+    feed.watch((observation) => this.published.push(observation));
     const { kinds } = this.actors;
     this.registry = new Registry({ sql: this.reads.sql, clock, kinds, feed, replica_id, onError });
   }

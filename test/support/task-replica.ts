@@ -165,7 +165,7 @@ async function startReplica(
   const files = new Map<string, string>();
   const announced: string[] = [];
   const running = composeTasks({
-    feed: new InspectionFeed(() => replica.id, systemClock.now),
+    feed: new InspectionFeed(),
     retention: { circuit_days: 30, record_days: 90, line_days: 400 },
     announceEvents: options.announceEvents ?? (() => undefined),
     requests: sql,

@@ -77,6 +77,24 @@ const SCHEMAS = {
     call: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     skipped: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
+  /** A replica asks the others for what they have of actors in memory. */
+  inspect_asked: Type.Object({
+    ask: Type.String(),
+    replica: Type.String(),
+    question: Type.Record(Type.String(), Type.Unknown()),
+  }),
+  /** A part of the answer of one replica; `text` is a part of its JSON as base64. */
+  inspect_answer: Type.Object({
+    ask: Type.String(),
+    replica: Type.String(),
+    part: Type.Integer({ minimum: 0 }),
+    parts: Type.Integer({ minimum: 1 }),
+    text: Type.String(),
+  }),
+  /** The replica has watchers of actors. */
+  inspect_watched: Type.Object({ replica: Type.String() }),
+  /** A frame of an actor (`Frame`), or the number of frames that came too fast. */
+  inspect_news: Type.Object({ news: Type.Record(Type.String(), Type.Unknown()) }),
   /** A debug window of the organization was opened or closed. */
   debug: Type.Object({ organization_id: Type.String() }),
   /** The status or the limits of the organization changed. */

@@ -1,12 +1,7 @@
 import { type ActorRefFrom, createActor, type SnapshotFrom } from 'xstate';
 import type { Fault } from '../../errors/fault.ts';
-import {
-  type ChannelEvent,
-  type ChannelFailure,
-  COOLDOWNS_MS,
-  channelMachine,
-  MIN_SAMPLES,
-} from '../../machines/channel.ts';
+import { type ChannelEvent, channelMachine, MIN_SAMPLES } from '../../machines/channel.ts';
+import { type Cause, EventRing } from '../../replay/event-ring.ts';
 import {
   type ChannelConfig,
   type RetryableUpstreamError,
@@ -16,6 +11,7 @@ import {
 import type { Clock } from '../clock.ts';
 import type { ChannelAccount, ChannelState, LastFailure } from './account.ts';
 import { Latency } from './latency.ts';
+import { isFailure, isUnclear, type Outcome } from './outcome.ts';
 import { RefusedMemberList } from './refused-members.ts';
 import type { ChannelTransition, PeerHint } from './transition.ts';
 
@@ -55,13 +51,8 @@ export interface ChannelPermit {
 /** The use of a permit: a client's call, the submission of a task, or a probe by Weir. */
 type PermitUse = 'call' | 'job' | 'probe';
 
-/** Receives each event of a circuit, with the states before and after it. Must not throw. */
-export type OnChannelEvent = (
-  circuit: { channel_id: string; model: string },
-  event: ChannelEvent,
-  from: ChannelState,
-  to: ChannelState,
-) => void;
+/** Called after each event of a circuit. `taken` is false if it changed nothing. Must not throw. */
+export type OnChannelEvent = (actor: ChannelActor, event: ChannelEvent, taken: boolean) => void;
 
 /** Receives each success or failure of a model on a channel. Client errors are neither (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
@@ -81,6 +72,8 @@ export class ChannelActor {
   /** When the channel stopped being healthy or degraded, ms since the epoch; undefined if it is either. */
   down_since_ms: number | undefined;
   readonly latency = new Latency();
+  /** The last events that changed something. */
+  readonly ring: EventRing;
   /** What the upstream refused of what Weir adds to requests. */
   readonly refused = new RefusedMemberList();
   /** The target of the latest configuration. */
@@ -119,6 +112,7 @@ export class ChannelActor {
       error: () => undefined,
     });
     this.machine.start();
+    this.ring = new EventRing(this.machine.getSnapshot(), () => clock.now());
     account.applySettings();
   }
 
@@ -185,9 +179,10 @@ export class ChannelActor {
    * Returns a permit, or null. Null means that the channel is disabled, its circuit is open, a
    * probe runs, or all slots are in use. With the use `job`, a successful submission is not counted
    * as an outcome, because the job can fail later. Set `urgent` if no other channel is left. Then a
-   * degraded or recovering channel gives more slots than usual.
+   * degraded or recovering channel gives more slots than usual. `cause_id` is the request's UUID, or
+   * the task of a job, for the history of the circuit.
    */
-  tryAcquire(use: PermitUse = 'call', urgent = false): ChannelPermit | null {
+  tryAcquire(use: PermitUse = 'call', urgent = false, cause_id?: string): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'probing') return null;
     if (!this.hasFreeSlot(urgent)) return null;
@@ -196,30 +191,32 @@ export class ChannelActor {
       const now = this.clock.now();
       if (now < context.open_until || (value === 'disabled' && !context.returns)) return null;
       if (use !== 'probe' && this.isProbed()) return null;
-      this.send({ type: 'COOLED', now });
+      this.send({ type: 'COOLED', now }, use, cause_id);
       probe = this.snapshot.context.probe;
     }
     this.inFlight += 1;
     this.account.inFlight += 1;
-    return new Permit(this, this.clock.now(), use, probe, this.account.generation);
+    return new Permit(this, this.clock.now(), use, probe, this.account.generation, cause_id);
   }
 
   /**
    * Called once by each permit when it ends. `movedOn` is true if the job goes to another channel.
    */
   onPermitEnded(permit: Permit, outcome: Outcome, movedOn: boolean): void {
-    const { use, probe, generation: identity, first_answer_ms: began_ms } = permit;
+    const { use, generation: identity, first_answer_ms: began_ms } = permit;
     // If the upstream account changed during the call, the outcome says nothing about the new one.
-    this.reportOutcome(identity === this.account.generation ? outcome : 'abandoned', probe);
+    this.reportOutcome(identity === this.account.generation ? outcome : 'abandoned', permit);
     if (use === 'call' && outcome === 'succeeded') this.latency.record(began_ms);
     if (use === 'call' || (use === 'job' && movedOn)) this.countOutcome(outcome);
   }
 
-  private send(event: ChannelEvent): void {
-    const { state } = this;
+  private send(event: ChannelEvent, cause: Cause = 'weir', cause_id?: string): void {
+    const before = this.machine.getSnapshot();
     this.machine.send(event);
-    const circuit = { channel_id: this.config.id, model: this.model };
-    this.onEvent?.(circuit, event, state, this.state);
+    const after = this.machine.getSnapshot();
+    const taken = after !== before;
+    if (taken) this.ring.add(event, after, this.isApplyingHint ? 'replica' : cause, cause_id);
+    this.onEvent?.(this, event, taken);
   }
 
   private hasFreeSlot(urgent: boolean): boolean {
@@ -236,16 +233,16 @@ export class ChannelActor {
     return Math.max(1, Math.min(slots, Math.ceil(max_concurrency * context.recent_success)));
   }
 
-  private reportOutcome(outcome: Outcome, probe: number | undefined): void {
+  private reportOutcome(outcome: Outcome, { probe, use, cause_id }: Permit): void {
     this.inFlight -= 1;
     this.account.inFlight -= 1;
     if (outcome instanceof Error) {
       this.noteFailure(outcome.failure, outcome.message, outcome.fault);
     }
     const verdict = isUnclear(outcome) ? 'abandoned' : outcome;
-    if (verdict instanceof Error) this.reportFailure(verdict, probe);
-    else if (probe !== undefined) this.send({ type: 'PROBED', probe, verdict });
-    else if (verdict === 'succeeded') this.reportSuccess();
+    if (verdict instanceof Error) this.reportFailure(verdict, probe, use, cause_id);
+    else if (probe !== undefined) this.send({ type: 'PROBED', probe, verdict }, use, cause_id);
+    else if (verdict === 'succeeded') this.reportSuccess(use, cause_id);
   }
 
   private countOutcome(outcome: Outcome): void {
@@ -310,44 +307,41 @@ export class ChannelActor {
    * Reports a success to the machine. If the channel had no recent failure, sends no event, because
    * the event would change nothing.
    */
-  private reportSuccess(): void {
+  private reportSuccess(use: PermitUse, cause_id: string | undefined): void {
     const { value, context } = this.machine.getSnapshot();
     const isFlawless =
       context.recent_success > PERFECT_SUCCESS &&
       context.samples === MIN_SAMPLES &&
       context.slots === null;
-    if (value !== 'healthy' || !isFlawless) this.send({ type: 'SUCCEEDED' });
+    if (value !== 'healthy' || !isFlawless) this.send({ type: 'SUCCEEDED' }, use, cause_id);
   }
 
-  private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
+  private reportFailure(
+    error: RetryableUpstreamError,
+    probe: number | undefined,
+    use: PermitUse,
+    cause_id: string | undefined,
+  ): void {
     const { failure, retry_after_ms } = error;
     if (failure === 'unclear') return;
     const now = this.clock.now();
     // Not only rate-limit errors name a retry time. An overloaded server may name one too.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
-      this.send({ type: 'THROTTLED', until });
+      this.send({ type: 'THROTTLED', until }, use, cause_id);
       return;
     }
     this.send(
       probe === undefined
         ? { type: 'FAILED', failure, now }
         : { type: 'PROBED', probe, verdict: 'failed', failure, now },
+      use,
+      cause_id,
     );
-    if (retry_after_ms !== undefined) this.send({ type: 'THROTTLED', until, failure });
+    if (retry_after_ms !== undefined)
+      this.send({ type: 'THROTTLED', until, failure }, use, cause_id);
     if (failure === 'auth') this.account.onCredentialsRefused(this);
   }
-}
-
-function isFailure(reason: string | null): reason is ChannelFailure {
-  return reason !== null && Object.hasOwn(COOLDOWNS_MS, reason);
-}
-
-type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
-
-/** One client's request may be the reason of such a failure, so it proves nothing (P9, P19). */
-function isUnclear(outcome: Outcome): boolean {
-  return outcome instanceof Error && outcome.failure === 'unclear';
 }
 
 class Permit implements ChannelPermit {
@@ -362,6 +356,8 @@ class Permit implements ChannelPermit {
     readonly probe: number | undefined,
     /** How often the upstream account had changed when the permit was given. */
     readonly generation: number,
+    /** UUID of the request, or the task of a job. */
+    readonly cause_id: string | undefined,
   ) {}
 
   /** Time from the start of the call to the start of its answer, ms. */

@@ -1,89 +1,51 @@
 import type { AnyEventObject } from 'xstate';
 
-/** How many recent events are kept. A new watcher receives them first. */
-const MAX_KEPT_EVENTS = 1_000;
+/** The most functions that watch this replica. Each stands for all watchers of one kind. */
 const MAX_WATCHERS = 100;
 
-/** One event of an actor and the state after it. */
+/** One event of an actor, and the actor after it. Nothing of it is copied. */
 export interface Observation {
-  kind: string;
-  id: string;
-  /** The number of the event in the actor's log; 0 if the actor has no log. */
-  seq: number;
-  event: AnyEventObject;
-  /** The state after the event. The context is left out: the feed never shows it. */
-  value: unknown;
-  status: string;
-  taken: boolean;
-}
-
-/** One JSON frame of the Stately inspection protocol, with Weir's own fields in `_weir`. */
-export interface InspectionFrame {
-  type: '@xstate.event' | '@xstate.snapshot';
-  sessionId: string;
-  rootId: string;
-  event: { type: string };
-  snapshot?: { value: unknown; status: string };
-  createdAt: string;
-  _weir: { replica: string; seq: number; taken: boolean };
+  readonly kind: string;
+  readonly id: string;
+  /** The organization to which the actor belongs; null = none, or not known. */
+  readonly organization_id: string | null;
+  /** The number of the event in the actor's log, or in the ring of an actor without a log. */
+  readonly seq: number;
+  readonly event: AnyEventObject;
+  readonly value: unknown;
+  readonly context: object;
+  readonly status: string;
+  /** False if no transition took the event. */
+  readonly taken: boolean;
+  /** UUID of the request, or id of the task, that caused the event; undefined if not known. */
+  readonly cause_id?: string | undefined;
 }
 
 /**
- * The inspection feed of this replica: the latest observations, and the watchers of the feed. An
- * observation becomes a frame only if there is a watcher, so a feed without watchers costs little.
+ * The inspection feed of this replica. While nobody watches, an event costs one comparison: the
+ * publisher makes the observation only if `isWatched`.
  */
 export class InspectionFeed {
-  private readonly ring: { observation: Observation; at: number }[] = [];
-  private readonly watchers = new Set<(frame: InspectionFrame) => void>();
-
-  constructor(
-    private readonly replica_id: () => string,
-    private readonly now: () => number,
-  ) {}
-
+  private readonly watchers = new Set<(observation: Observation) => void>();
   /** True if the feed has at least one watcher. */
-  get isWatched(): boolean {
-    return this.watchers.size > 0;
-  }
+  isWatched = false;
 
   publish(observation: Observation): void {
-    const kept = { observation, at: this.now() };
-    this.ring.push(kept);
-    if (this.ring.length > MAX_KEPT_EVENTS) this.ring.shift();
-    for (const watcher of this.watchers) {
-      for (const frame of this.frames(kept)) watcher(frame);
-    }
+    for (const watcher of this.watchers) watcher(observation);
   }
 
   /**
-   * Calls `watcher` with the recent events, then with each new event. Returns a function that
-   * removes the watcher. Throws if there are too many watchers.
+   * Calls `watcher` with each new event; it must not throw. Returns a function that removes the
+   * watcher. Throws if there are too many watchers.
    */
-  watch(watcher: (frame: InspectionFrame) => void): () => void {
+  watch(watcher: (observation: Observation) => void): () => void {
     if (this.watchers.size >= MAX_WATCHERS)
       throw new Error(`the inspection feed already has ${MAX_WATCHERS} watchers`);
-    for (const kept of this.ring) {
-      for (const frame of this.frames(kept)) watcher(frame);
-    }
     this.watchers.add(watcher);
-    return () => this.watchers.delete(watcher);
-  }
-
-  /** Frames show only the type of an event, because its data may belong to a client. */
-  private frames(kept: { observation: Observation; at: number }): InspectionFrame[] {
-    const { kind, id, seq, event, value, status, taken } = kept.observation;
-    const replica = this.replica_id();
-    const sessionId = `${replica}/${kind}/${id}`;
-    const shared = {
-      sessionId,
-      rootId: sessionId,
-      event: { type: event.type },
-      createdAt: String(kept.at),
-      _weir: { replica, seq, taken },
+    this.isWatched = true;
+    return () => {
+      this.watchers.delete(watcher);
+      this.isWatched = this.watchers.size > 0;
     };
-    return [
-      { ...shared, type: '@xstate.event' },
-      { ...shared, type: '@xstate.snapshot', snapshot: { value, status } },
-    ];
   }
 }

@@ -26,6 +26,8 @@ export type Watcher = (change: ActorChange) => void;
 export interface CommittedSnapshot {
   readonly kind: string;
   readonly id: string;
+  /** The organization to which the actor belongs; null = none, or not known. */
+  readonly organization_id: string | null;
   /** The number of the last event that was applied to the snapshot. */
   readonly seq: number;
   readonly snapshot: AnyMachineSnapshot;
@@ -52,6 +54,7 @@ export interface LiveActorDeps {
 export class LiveActor {
   readonly kind: string;
   readonly id: string;
+  readonly organization_id: string | null;
   /** The id of the replica that runs the actor's timers and effects. */
   owner: string | null;
   /** The largest event number of this actor that was committed, as far as this replica knows. */
@@ -77,11 +80,12 @@ export class LiveActor {
   /** Throws if the machine cannot start with the snapshot. */
   constructor(
     machine: AnyStateMachine,
-    { kind, id, seq, snapshot, owner, timers }: CommittedSnapshot,
+    { kind, id, organization_id, seq, snapshot, owner, timers }: CommittedSnapshot,
     private readonly deps: LiveActorDeps,
   ) {
     this.kind = kind;
     this.id = id;
+    this.organization_id = organization_id;
     this.owner = owner;
     this.last_seq = seq;
     this.known_seq = seq;

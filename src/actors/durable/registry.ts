@@ -211,7 +211,7 @@ export class Registry {
   }
 
   private onCommittedHere(committed: CommittedEvent): void {
-    const { kind, id, seq, event, before, taken, owner } = committed;
+    const { kind, id, organization_id, seq, event, before, taken, owner } = committed;
     const name = actorName(committed);
     const actor = this.residents.find(name);
     const hadEnded = before.status !== 'active';
@@ -219,7 +219,7 @@ export class Registry {
       actor.owner = owner;
       this.apply(actor, event, seq, taken, committed);
     } else if (!actor && owner === this.deps.replica_id() && !hadEnded) {
-      const former = { kind, id, seq: seq - 1, snapshot: before, owner };
+      const former = { kind, id, organization_id, seq: seq - 1, snapshot: before, owner };
       const created = this.create(seq === 1 ? { ...former, timers: {} } : former);
       this.residents.add(created);
       this.apply(created, event, seq, taken, committed);
@@ -289,10 +289,12 @@ export class Registry {
   }
 
   private onChange(actor: LiveActor, change: ActorChange): void {
-    if (actor.owner !== this.deps.replica_id()) return;
+    const { feed, replica_id } = this.deps;
+    if (!feed.isWatched || actor.owner !== replica_id()) return;
     const { kind, id, seq, event, taken } = change;
-    const { value, status } = change.snapshot;
-    this.deps.feed.publish({ kind, id, seq, event, value, status, taken });
+    const { organization_id } = actor;
+    const { value, context, status } = change.snapshot;
+    feed.publish({ kind, id, organization_id, seq, event, value, context, status, taken });
   }
 
   /** Returns a function that ends the watch. */

@@ -29,6 +29,8 @@ export interface AdmissionRequest {
   signal?: ListenableSignal;
   /** How long the call waits at most; default: `ADMISSION_WAIT_MS`. */
   wait_ms?: number;
+  /** UUID of the request, for the history of the quota actor. */
+  call_id?: string | undefined;
 }
 
 /** A call that waits to be admitted, or a call in flight that waits for more money. */
@@ -36,6 +38,7 @@ export interface WaitingCall {
   event: 'RESERVE' | 'EXTEND';
   amount: number;
   minimum: () => number;
+  call_id: string | undefined;
   admit: (amount: number) => void;
   reject: (error: unknown) => void;
 }
@@ -96,6 +99,7 @@ export class AdmissionQueue {
         event,
         amount: request.amount,
         minimum: request.minimum,
+        call_id: request.call_id,
         admit: (amount) => {
           remove();
           resolve(amount);

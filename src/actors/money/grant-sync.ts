@@ -287,7 +287,8 @@ export class GrantSync {
     }
     const amount = Math.min(waiter.amount, machine.idle);
     if (amount < minimum || amount === 0 || !waiting.has(waiter)) return;
-    if (machine.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
+    if (machine.send({ type: waiter.event, amount }, waiter.call_id).type === 'admitted')
+      waiter.admit(amount);
   }
 
   /**

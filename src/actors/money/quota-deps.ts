@@ -1,6 +1,14 @@
 import type { QuotaEvent } from '../../machines/quota.ts';
 import type { Clock, IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
+import type { QuotaMachine } from './quota-machine.ts';
+
+/** What observers of a quota actor see of it. */
+interface ObservedQuota {
+  readonly key_id: string;
+  readonly organization_id: string;
+  readonly machine: Pick<QuotaMachine, 'ring' | 'last'>;
+}
 
 /** What each quota actor needs. */
 export interface QuotaDeps {
@@ -12,6 +20,6 @@ export interface QuotaDeps {
   mayAdmit: () => boolean;
   /** Called if the database reports that this replica was declared dead. */
   onFenced: () => void;
-  /** Receives each event of each quota machine, with the state after it. Must not throw. */
-  onEvent?: (key_id: string, event: QuotaEvent, state: unknown) => void;
+  /** Called after each event of each quota machine. Must not throw. */
+  onEvent?: (actor: ObservedQuota, event: QuotaEvent, taken: boolean) => void;
 }

@@ -10,9 +10,10 @@ import {
   releaseCall,
   takeBackExtension,
 } from '../../machines/quota.ts';
+import { EventRing } from '../../replay/event-ring.ts';
 
-/** Receives each event of a quota machine, with the state after it. Must not throw. */
-export type OnQuotaEvent = (event: QuotaEvent, state: unknown) => void;
+/** Called after each event of a quota machine. `taken` is false if it changed nothing. Must not throw. */
+export type OnQuotaEvent = (event: QuotaEvent, taken: boolean) => void;
 
 /**
  * The quota machine of one key, and the sums of the calls since the machine's last event.
@@ -25,13 +26,22 @@ export type OnQuotaEvent = (event: QuotaEvent, state: unknown) => void;
 export class QuotaMachine {
   private readonly machine: ActorRefFrom<typeof quotaMachine> = createActor(quotaMachine);
   private current: QuotaSums;
+  /** The last events that changed something. */
+  readonly ring: EventRing;
 
-  constructor(private readonly onEvent?: OnQuotaEvent) {
+  /** `now` returns ms since the epoch; `ringLimit` says how many events are kept. */
+  constructor(
+    private readonly onEvent?: OnQuotaEvent,
+    now: () => number = Date.now,
+    ringLimit?: () => number,
+  ) {
     // An error of the machine must not end the process. The call that sent the event receives the
     // error.
     this.machine.subscribe({ error: () => undefined });
     this.machine.start();
-    this.current = this.machine.getSnapshot().context;
+    const first = this.machine.getSnapshot();
+    this.current = first.context;
+    this.ring = new EventRing(first, now, ringLimit);
   }
 
   /** The machine's state and context, with all calls counted. */
@@ -59,16 +69,22 @@ export class QuotaMachine {
     return typeof value === 'object' && (inner === undefined || value.open === inner);
   }
 
-  /** Sends an event to the machine and returns its verdict. */
-  send(event: QuotaEvent): QuotaVerdict {
+  /** The machine after its last event. Later calls are not counted in it. */
+  get last() {
+    return this.machine.getSnapshot();
+  }
+
+  /** Sends an event to the machine and returns its verdict. `call_id` is the call that caused it. */
+  send(event: QuotaEvent, call_id?: string): QuotaVerdict {
     this.sendCalls();
-    this.pass(event);
+    this.pass(event, call_id);
     return this.machine.getSnapshot().context.verdict;
   }
 
   /** Admits a call if the grant covers it; otherwise returns the machine's verdict. */
-  reserve(amount: number): QuotaVerdict {
-    if (!this.isOpen() || amount > this.idle) return this.send({ type: 'RESERVE', amount });
+  reserve(amount: number, call_id?: string): QuotaVerdict {
+    if (!this.isOpen() || amount > this.idle)
+      return this.send({ type: 'RESERVE', amount }, call_id);
     this.current = admitCall(this.current, amount);
     return ADMITTED;
   }
@@ -106,11 +122,33 @@ export class QuotaMachine {
     });
   }
 
-  private pass(event: QuotaEvent): void {
+  private pass(event: QuotaEvent, call_id?: string): void {
+    const before = this.machine.getSnapshot();
     this.machine.send(event);
-    const { context, value } = this.machine.getSnapshot();
-    this.current = context;
-    this.onEvent?.(event, value);
+    const after = this.machine.getSnapshot();
+    this.current = after.context;
+    const taken = after !== before;
+    if (taken) this.keep(event, after, call_id);
+    this.onEvent?.(event, taken);
+  }
+
+  /** Keeps an event in the ring. Sums of calls that follow each other are kept as one sum. */
+  private keep(
+    event: QuotaEvent,
+    after: { value: unknown; context: object },
+    call_id: string | undefined,
+  ): void {
+    const { ring } = this;
+    const last = ring.events.at(-1)?.event as QuotaEvent | undefined;
+    if (event.type === 'CALLS' && last?.type === 'CALLS') {
+      const { reserved, settled, in_flight } = last;
+      const sum = {
+        reserved: reserved + event.reserved,
+        settled: settled + event.settled,
+        in_flight: in_flight + event.in_flight,
+      };
+      ring.replaceLast({ type: 'CALLS', ...sum } as QuotaEvent, after);
+    } else ring.add(event, after, call_id === undefined ? 'weir' : 'call', call_id);
   }
 }
 

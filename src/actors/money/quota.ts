@@ -44,9 +44,14 @@ export class QuotaActor implements ReservationOwner {
     readonly key_id: string,
     readonly organization_id: string,
     private readonly deps: QuotaDeps,
+    ringLimit?: () => number,
   ) {
-    const { onEvent } = deps;
-    this.machine = new QuotaMachine(onEvent && ((event, state) => onEvent(key_id, event, state)));
+    const { onEvent, clock } = deps;
+    this.machine = new QuotaMachine(
+      onEvent && ((event, taken) => onEvent(this, event, taken)),
+      () => clock.now(),
+      ringLimit,
+    );
     this.waiting = new AdmissionQueue(deps.clock, () =>
       moneyInFlightError(this.sync.lastLimitedBy),
     );
@@ -86,22 +91,23 @@ export class QuotaActor implements ReservationOwner {
 
   /**
    * Admits a call at once if the grant covers it. Returns undefined if the call must wait with
-   * `reserve`. Throws WeirError if the key may not make calls or its money is spent.
+   * `reserve`. Throws WeirError if the key may not make calls or its money is spent. `call_id` is the
+   * request's UUID, for the actor's history.
    */
-  tryReserve(amount: number): Reservation | undefined {
+  tryReserve(amount: number, call_id?: string): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerUnavailableError();
     this.spend.recordCall();
-    let verdict = this.machine.reserve(amount);
+    let verdict = this.machine.reserve(amount, call_id);
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
       // The call was just authenticated with an active key, so the status in the machine is
       // outdated.
       this.organization_status = 'active';
       this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });
-      verdict = this.machine.reserve(amount);
+      verdict = this.machine.reserve(amount, call_id);
     }
     if (verdict.type === 'refused') throw this.errorOf(verdict.reason, amount);
     if (verdict.type !== 'admitted') return undefined;
-    this.refillAhead(amount);
+    this.refillAhead(amount, call_id);
     return new Reservation(this, this.sync.current.id, amount);
   }
 
@@ -114,7 +120,7 @@ export class QuotaActor implements ReservationOwner {
    * key's status, or `service_unavailable`. Throws the signal's reason if the client left.
    */
   async reserve(request: AdmissionRequest): Promise<Reservation> {
-    const admitted = this.tryReserve(request.amount);
+    const admitted = this.tryReserve(request.amount, request.call_id);
     if (admitted) return admitted;
     const amount = await this.enqueue('RESERVE', request);
     return new Reservation(this, this.sync.current.id, amount);
@@ -126,9 +132,10 @@ export class QuotaActor implements ReservationOwner {
    */
   async extend(grant_id: string, request: AdmissionRequest): Promise<number> {
     if (!this.currentGrant(grant_id) || !this.deps.mayAdmit()) return 0;
-    if (this.machine.send({ type: 'EXTEND', amount: request.amount }).type === 'admitted') {
-      this.refillAhead(request.amount);
-      return request.amount;
+    const { amount, call_id } = request;
+    if (this.machine.send({ type: 'EXTEND', amount }, call_id).type === 'admitted') {
+      this.refillAhead(amount, call_id);
+      return amount;
     }
     return this.enqueue('EXTEND', request).catch(() => 0);
   }
@@ -250,10 +257,10 @@ export class QuotaActor implements ReservationOwner {
       // A charge frees money for one or two waiting calls. Sending an event for each of the others
       // would cost far more than the charge, so calls that the grant cannot cover are skipped.
       if (this.machine.isOpen() && waiter.amount > this.machine.idle) continue;
-      const verdict = this.machine.send({ type: waiter.event, amount: waiter.amount });
-      if (verdict.type === 'admitted') waiter.admit(waiter.amount);
-      else if (verdict.type === 'refused')
-        waiter.reject(this.errorOf(verdict.reason, waiter.amount));
+      const { event: type, amount, call_id } = waiter;
+      const verdict = this.machine.send({ type, amount }, call_id);
+      if (verdict.type === 'admitted') waiter.admit(amount);
+      else if (verdict.type === 'refused') waiter.reject(this.errorOf(verdict.reason, amount));
     }
   }
 
@@ -290,7 +297,7 @@ export class QuotaActor implements ReservationOwner {
       // If the database rejects the usage line, this is a defect, and nobody is charged.
       answer = await committed;
     } finally {
-      if (grant) this.onCharged(grant, charge, answer);
+      if (grant) this.onCharged(grant, charge, answer, line.id);
       this.unsettled -= 1;
       if (this.waiting.size > 0) this.sync.wake();
     }
@@ -303,7 +310,12 @@ export class QuotaActor implements ReservationOwner {
    * Corrects the machine's sum of charges to that of the grant's row. The two sums differ if the
    * usage line existed already, or if no usage line was written.
    */
-  private onCharged(grant: Grant, charge: number, answer: LedgerAnswer | undefined): void {
+  private onCharged(
+    grant: Grant,
+    charge: number,
+    answer: LedgerAnswer | undefined,
+    call_id: string,
+  ): void {
     grant.unanswered -= charge;
     if (grant !== this.sync.current) return;
     const { settled } = this.machine.sums;
@@ -313,7 +325,7 @@ export class QuotaActor implements ReservationOwner {
       unbooked = settled - (answer.grant_settled + grant.unanswered);
     }
     if (unbooked === 0) return;
-    this.machine.send({ type: 'UNBOOKED', amount: unbooked });
+    this.machine.send({ type: 'UNBOOKED', amount: unbooked }, call_id);
     this.onSumsChanged();
   }
 
@@ -338,12 +350,12 @@ export class QuotaActor implements ReservationOwner {
     } else this.sync.returnIfNeeded();
   }
 
-  private refillAhead(amount: number): void {
+  private refillAhead(amount: number, call_id: string | undefined): void {
     this.spend.recordReserved(this.machine.sums.reserved);
     if (!this.machine.isOpen('ample')) return;
     const slack = this.spend.slackFor(amount);
     if (this.machine.idle * 4 >= slack) return;
-    this.machine.send({ type: 'REFILL' });
+    this.machine.send({ type: 'REFILL' }, call_id);
     this.sync.refill(slack);
   }
 }

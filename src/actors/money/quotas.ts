@@ -1,6 +1,7 @@
 import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { RING_EVENTS } from '../../replay/event-ring.ts';
 import { type HeldGrant, QuotaActor } from './quota.ts';
 import type { QuotaDeps } from './quota-deps.ts';
 
@@ -10,6 +11,9 @@ const MAX_QUOTA_ACTORS = 100_000;
  * How often the actors are swept. An actor without calls returns its grant after one or two sweeps.
  */
 const QUOTA_SWEEP_MS = 5_000;
+/** The most events that the actors of this replica keep together; each actor keeps a few anyway. */
+const MAX_RING_EVENTS = 200_000;
+const MIN_RING_EVENTS = 8;
 
 /** The quota actors of this replica. Each API key in recent use has one actor. */
 export class Quotas {
@@ -23,6 +27,12 @@ export class Quotas {
     this.sweptAt = deps.clock.now();
     this.schedule();
   }
+
+  /** How many events each actor keeps: the more actors, the fewer. */
+  private readonly ringLimit = (): number => {
+    const share = Math.floor(MAX_RING_EVENTS / this.actors.size);
+    return Math.max(MIN_RING_EVENTS, Math.min(RING_EVENTS, share));
+  };
 
   get size(): number {
     return this.actors.size;
@@ -40,7 +50,7 @@ export class Quotas {
         retry_after: 5,
       });
     }
-    const actor = new QuotaActor(key.id, key.organization_id, this.deps);
+    const actor = new QuotaActor(key.id, key.organization_id, this.deps, this.ringLimit);
     this.actors.set(key.id, actor);
     return actor;
   }

@@ -8,11 +8,12 @@ const SAFE_METHOD = /^(?:GET|HEAD|OPTIONS)$/;
  * relates to the address of the request. Programs that are no browsers send neither header, and nobody
  * can make them send a cookie.
  */
-export function requireSameOrigin(
-  { method, url, headers }: Request,
-  public_url: string | undefined,
-): void {
-  if (SAFE_METHOD.test(method)) return;
+export function requireSameOrigin(request: Request, public_url: string | undefined): void {
+  if (!SAFE_METHOD.test(request.method)) requireOwnPage(request, public_url);
+}
+
+/** Throws WeirError `access_denied` if a page of another origin may have sent the request. */
+export function requireOwnPage({ url, headers }: Request, public_url: string | undefined): void {
   const origin = headers.get('origin');
   // A proxy may end TLS, so only the host of the request's own address is known.
   const isOwn =

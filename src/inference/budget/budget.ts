@@ -165,9 +165,9 @@ export class Budget {
    * start with less than `amount`, but needs money for its input and at least one output token of
    * each answer.
    */
-  admissionRequest(amount: number, signal: ListenableSignal): AdmissionRequest {
+  admissionRequest(amount: number, signal: ListenableSignal, call_id?: string): AdmissionRequest {
     const minimum = () => Math.min(amount, this.minimum());
-    return { amount, minimum, signal };
+    return { amount, minimum, signal, call_id };
   }
 
   private minimum(): number {

@@ -121,8 +121,9 @@ export async function openDirect<Protocol, Opened>(
   const amount = directCharge(model.price, call.max_units);
   call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
-  const request = { amount, minimum: () => amount, signal: call.signal };
-  const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));
+  const { request_id: call_id } = call;
+  const request = { amount, minimum: () => amount, signal: call.signal, call_id };
+  const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));
   call.record?.reserve(reservation.amount);
   try {
     const channels = deps.channels

@@ -140,13 +140,14 @@ export class Failover<Result> {
    * other calls.
    */
   private acquireNext(): ChannelPermit | undefined {
+    const call_id = this.options.record?.request.id;
     for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
-      const permit = channel.tryAcquire();
+      const permit = channel.tryAcquire('call', false, call_id);
       if (permit) return permit;
       this.declined.push(channel);
     }
     for (let channel = this.declined.shift(); channel; channel = this.declined.shift()) {
-      const permit = channel.tryAcquire('call', true);
+      const permit = channel.tryAcquire('call', true, call_id);
       if (permit) return permit;
     }
     return undefined;

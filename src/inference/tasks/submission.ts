@@ -82,7 +82,7 @@ export class Submission {
     // give more slots.
     for (const urgent of [false, true]) {
       for (const route of routes) {
-        const permit = route.channel.tryAcquire('job', urgent);
+        const permit = route.channel.tryAcquire('job', urgent, work.id);
         if (!permit) continue;
         if (!(await this.recordSubmission(work, permit))) return this.unrecorded(work);
         const hasOtherChannel = routes.some(
@@ -158,7 +158,7 @@ export class Submission {
   private async sendAgain(work: TaskWork, context: EffectContext): Promise<SubmissionReport> {
     const route = routeOfSubmission(this.deps, work);
     if (!route?.protocol.idempotent) return this.lost();
-    const permit = route.channel.tryAcquire('job', true);
+    const permit = route.channel.tryAcquire('job', true, work.id);
     if (!permit) return this.lost();
     return this.attempt(work, route, permit, context, false, true);
   }
@@ -174,7 +174,7 @@ export class Submission {
     route: Route,
     context: EffectContext,
   ): Promise<SubmissionReport> {
-    const permit = route.channel.tryAcquire('job', true);
+    const permit = route.channel.tryAcquire('job', true, work.id);
     if (!permit) return this.unanswered(work);
     const result = await this.attempt(work, route, permit, context, false, true);
     return result.report.type === 'LOST' ? this.unanswered(work) : result;

@@ -114,7 +114,7 @@ describe('passivation of live actors', () => {
     const actor = (id: string) =>
       new LiveActor(
         walkerKind.machine,
-        { kind: 'walker', id, seq: 1, snapshot, owner: null, timers: {} },
+        { kind: 'walker', id, organization_id: null, seq: 1, snapshot, owner: null, timers: {} },
         live,
       );
     const idsOf = (residents: Residents) => [...residents.all()].map(({ id }) => id);

@@ -66,6 +66,15 @@ const ROUTES: Route[] = [
   management('GET', '/tasks'),
   management('GET', '/tasks/{id}', 200, 'task'),
   management('POST', '/tasks/{id}/cancel', 400, 'task'),
+  management('GET', '/inspect/machines'),
+  management('GET', '/inspect/actors'),
+  management('GET', '/inspect/actors/task/{id}', 200, 'task'),
+  management('GET', '/inspect/actors/task/{id}/events', 200, 'task'),
+  management('GET', '/inspect/actors/task/{id}/events/1', 200, 'task'),
+  management('GET', '/inspect/actors/task/{id}/recording', 200, 'task'),
+  management('GET', '/inspect/requests/{id}/recording', 200, 'request'),
+  management('GET', '/inspect/actors/batch/{id}/events', 200, 'batch'),
+  management('GET', '/inspect/actors/quota/{id}', null, 'key'),
   management('GET', '/batches'),
   management('GET', '/batches/{id}', 200, 'batch'),
   management('POST', '/batches/{id}/cancel', 400, 'batch'),
@@ -133,6 +142,8 @@ const ROUTES: Route[] = [
   operator('/audit-log'),
   operator('/calls'),
   operator('/tasks'),
+  operator('/inspect/machines'),
+  operator('/inspect/actors'),
   operator('/books'),
   operator('/channels/canary-channel-chat/circuit-history'),
 ];
@@ -192,10 +203,12 @@ test('the table has every route of an organization, but for streams', () => {
       route
         .replace(/:(id|keyId)\b/g, '{id}')
         .replace(':month', '2026-01')
+        .replace(':kind', 'task')
+        .replace(':seq', '1')
         .replace(':model', 'gpt-4o'),
     )
     .filter((route) => !known.includes(route));
-  expect(missing).toEqual(['GET /v1/management/events']);
+  expect(missing).toEqual(['GET /v1/management/events', 'GET /v1/management/inspect/events']);
 });
 
 describe.each(ROUTES)('$method $path', (route) => {

@@ -33,7 +33,7 @@ export const DURABLE: readonly MutatedFile[] = [
     mutants: [{ name: 'keys stay in their order', from: '.sort()', to: '' }],
   },
   {
-    path: 'src/actors/durable/snapshot.ts',
+    path: 'src/replay/step.ts',
     tests: [HISTORY],
     mutants: [
       {
@@ -44,7 +44,7 @@ export const DURABLE: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/actors/durable/stored-snapshot.ts',
+    path: 'src/replay/stored-snapshot.ts',
     tests: [HISTORY],
     mutants: [
       {

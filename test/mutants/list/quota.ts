@@ -11,8 +11,8 @@ export const QUOTA: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a charge that the database rejected stays on the grant',
-        from: 'if (grant) this.onCharged(grant, charge, answer);',
-        to: 'if (grant && answer) this.onCharged(grant, charge, answer);',
+        from: 'if (grant) this.onCharged(grant, charge, answer, line.id);',
+        to: 'if (grant && answer) this.onCharged(grant, charge, answer, line.id);',
       },
       {
         name: 'a release does not free its reservation',
@@ -222,8 +222,8 @@ export const QUOTA: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'an admission exceeds the grant by one',
-        from: 'amount > this.idle) return',
-        to: 'amount > this.idle + 1) return',
+        from: 'amount > this.idle)\n      return',
+        to: 'amount > this.idle + 1)\n      return',
       },
       {
         name: 'a call of a key that is not active is admitted',
@@ -237,8 +237,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'an event is sent before the calls that preceded it',
-        from: '    this.sendCalls();\n    this.pass(event);',
-        to: '    this.pass(event);',
+        from: '    this.sendCalls();\n    this.pass(event, call_id);',
+        to: '    this.pass(event, call_id);',
       },
     ],
   },

@@ -150,8 +150,8 @@ export const TASKS: readonly MutatedFile[] = [
       },
       {
         name: 'the retry time of a failing upstream is ignored',
-        from: "if (retry_after_ms !== undefined) this.send({ type: 'THROTTLED', until, failure });",
-        to: '',
+        from: "this.send({ type: 'THROTTLED', until, failure }, use, cause_id);",
+        to: ';',
       },
       {
         name: 'a refused key does not disable the other models of the account',

@@ -1,0 +1,30 @@
+import type { UsageDeps } from '../management/usage/lines.ts';
+import type { PathMethods } from '../route.ts';
+import { getInspected, listInspected } from './actors.ts';
+import { getMoment, listEvents } from './history.ts';
+import { listMachines } from './machines.ts';
+import { getActorRecording, getRequestRecording } from './recordings.ts';
+import { allActors, type InspectDeps, type InspectScope, ownActors } from './scope.ts';
+import { streamInspected } from './stream.ts';
+
+/** The routes that show actors: all of them to operators, and its own to an organization. */
+export function inspectRoutes(deps: InspectDeps & UsageDeps): PathMethods[] {
+  return [
+    ...under('/v1/operator/inspect', allActors(deps)),
+    ...under('/v1/management/inspect', ownActors(deps)),
+  ];
+}
+
+function under(path: string, scope: InspectScope): PathMethods[] {
+  const actor = `${path}/actors/:kind/:id`;
+  return [
+    [`${path}/events`, { GET: streamInspected(scope) }],
+    [`${path}/machines`, { GET: listMachines(scope) }],
+    [`${path}/actors`, { GET: listInspected(scope) }],
+    [actor, { GET: getInspected(scope) }],
+    [`${actor}/recording`, { GET: getActorRecording(scope) }],
+    [`${path}/requests/:id/recording`, { GET: getRequestRecording(scope) }],
+    [`${actor}/events`, { GET: listEvents(scope) }],
+    [`${actor}/events/:seq`, { GET: getMoment(scope) }],
+  ];
+}

@@ -1,0 +1,170 @@
+import { Type } from '@sinclair/typebox';
+import { validator } from '../../errors/validate.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { Frame } from '../../inference/inspection/frames.ts';
+import { sessionOf, statelyFrames } from '../../inference/inspection/stately.ts';
+import type { Viewer } from '../../inference/inspection/viewer.ts';
+import {
+  isFrame,
+  type Positions,
+  type WatchedNews,
+  type WatchedStream,
+} from '../../inference/inspection/watched-stream.ts';
+import type { Handler } from '../endpoint.ts';
+import {
+  EVENT_STREAM_HEADERS,
+  MAX_STREAM_MS,
+  STALLED_AFTER_S,
+  STREAM_HEARTBEAT_MS,
+} from '../event-stream.ts';
+import { choiceParameter, nameParameter, readQuery } from '../management/list-query.ts';
+import type { InspectScope } from './scope.ts';
+
+/** The most actors that a stream remembers as introduced. Then it introduces them again. */
+const MAX_INTRODUCED = 10_000;
+const MAX_ID_CHARS = 8_000;
+
+/** `GET …/inspect/events`. */
+export const WatchActorsSchema = Type.Object(
+  {
+    kind: choiceParameter(['task', 'batch', 'webhook', 'quota', 'channel']),
+    id: nameParameter(),
+    organization_id: nameParameter(),
+    definitions: choiceParameter(['true', 'false']),
+  },
+  { additionalProperties: false },
+);
+const validate = validator(WatchActorsSchema);
+
+/**
+ * `GET …/inspect/events`: the events of all actors of all replicas as they happen, as server-sent events
+ * in the form that `@statelyai/inspect` reads. The header `Last-Event-ID` resumes a stream, also on
+ * another replica. `gap` says that frames are missing, so the client reads the list again. `skipped` counts frames that came too fast.
+ */
+export function streamInspected(scope: InspectScope): Handler {
+  return async (context) => {
+    const viewer = await scope.admit(context);
+    const { request, server } = context;
+    const { definitions, ...filter } = readQuery(request, validate);
+    if (viewer.organization_id !== null && filter.organization_id !== undefined) {
+      throw new WeirError('invalid_request', 'Only operators may send organization_id.', {
+        param: 'organization_id',
+      });
+    }
+    const { frames } = scope.deps.inspection();
+    const stream = await frames.open(
+      viewer,
+      filter,
+      positionsOf(request.headers.get('last-event-id') ?? ''),
+    );
+    if (!stream) {
+      const message = 'Too many event streams are open.';
+      throw new WeirError('service_unavailable', message, { retry_after: 10 });
+    }
+    const body = new ReadableStream<string>({
+      type: 'direct',
+      pull: (client) =>
+        pump(client, stream, definitions !== 'false', async () => {
+          await scope.admit(context);
+          server?.timeout(request, STALLED_AFTER_S);
+        }),
+      cancel: () => stream.close(),
+    });
+    server?.timeout(request, STALLED_AFTER_S);
+    return new Response(body, { headers: EVENT_STREAM_HEADERS });
+  };
+}
+
+async function pump(
+  client: Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>,
+  stream: WatchedStream,
+  hasDefinitions: boolean,
+  keepOpen: () => Promise<void>,
+): Promise<void> {
+  const ends_at_ms = performance.now() + MAX_STREAM_MS;
+  const introduced = new Set<string>();
+  try {
+    client.write(': open\n\n');
+    client.flush();
+    while (performance.now() < ends_at_ms) {
+      const next = await stream.next(STREAM_HEARTBEAT_MS);
+      if (next === null) break;
+      // The viewer may have lost the right since the last event.
+      await keepOpen();
+      const texts = next.news.flatMap((news) =>
+        textsOf(stream.viewer, news, introduced, hasDefinitions),
+      );
+      const written = client.write(endedBy(texts, next.positions));
+      const sent = client.flush();
+      await written;
+      await sent;
+    }
+  } catch {
+    // The stream ends. If the client resumes, it gets the error.
+  }
+  stream.close();
+  client.end();
+}
+
+/** The texts of the events of one piece of news. */
+function textsOf(
+  viewer: Viewer,
+  news: WatchedNews,
+  introduced: Set<string>,
+  hasDefinitions: boolean,
+): string[] {
+  if (!isFrame(news)) return [namedEvent(viewer, news)];
+  const session = sessionOf(viewer, news);
+  const isNew = !introduced.has(session);
+  if (introduced.size >= MAX_INTRODUCED) introduced.clear();
+  introduced.add(session);
+  return statelyFrames(viewer, news, isNew, hasDefinitions).map(
+    (frame) => `data: ${JSON.stringify(frame)}\n\n`,
+  );
+}
+
+/**
+ * Joins the texts of events. Only the last one has an id, so a client that lost some of them gets all of them
+ * again. Without events, the id alone is sent: the client then knows which frames it need not get.
+ */
+function endedBy(texts: readonly string[], positions: Positions): string {
+  const id = idOf(positions);
+  const line = id === '' ? '' : `id: ${id}\n`;
+  const last = texts.at(-1) ?? ': keep-alive\n\n';
+  return `${texts.slice(0, -1).join('')}${line}${last}`;
+}
+
+function namedEvent(viewer: Viewer, news: Exclude<WatchedNews, Frame>): string {
+  if ('gap' in news) return 'event: gap\ndata: {}\n\n';
+  const data = { replica: viewer.replica(news.replica), frames: news.skipped };
+  return `event: skipped\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** The most processes whose positions are in an id. */
+const MAX_ORIGINS = 64;
+const POSITION = /^([0-9a-f]{12})\.([0-9a-z]{1,10})$/;
+
+/** Returns the id of an event: the name of each process, and the number of its last frame. */
+function idOf(positions: Positions): string {
+  return [...positions]
+    .slice(-MAX_ORIGINS)
+    .map(([origin, seq]) => `${origin}.${seq.toString(36)}`)
+    .join('_');
+}
+
+/** Returns the positions of an id. Throws WeirError if the text is no id. */
+function positionsOf(id: string): Positions | undefined {
+  if (id === '') return undefined;
+  const parts = id.length > MAX_ID_CHARS ? [] : id.split('_');
+  const found = parts.flatMap((part) => {
+    const [, origin, seq] = POSITION.exec(part) ?? [];
+    return origin === undefined ? [] : [[origin, Number.parseInt(seq ?? '', 36)] as const];
+  });
+  if (found.length > 0 && found.length === parts.length && found.length <= MAX_ORIGINS) {
+    return new Map(found);
+  }
+  throw new WeirError('invalid_request', 'Last-Event-ID is not the id of an event.', {
+    param: 'Last-Event-ID',
+    hint: 'Send the id of the last event of this stream, or leave the header out.',
+  });
+}

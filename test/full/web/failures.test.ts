@@ -84,7 +84,7 @@ describe.each(PAGES.filter((page) => !WITHOUT_DATA.test(page)))('the page %s', (
         .waitForFunction(
           (says) => new RegExp(says, 'i').test(document.body.textContent ?? ''),
           SAYS_SO.source,
-          { timeout: 10_000 },
+          { timeout: 30_000 },
         )
         .then(
           () => true,

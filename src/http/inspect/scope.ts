@@ -36,8 +36,8 @@ export function allActors(deps: InspectDeps): InspectScope {
   return {
     deps,
     async admit(context) {
-      refuseOtherSites(deps, context);
       await deps.authentication.requireOperator(context);
+      refuseOtherSites(deps, context);
       return OPERATOR;
     },
   };
@@ -48,8 +48,8 @@ export function ownActors(deps: InspectDeps & UsageDeps): InspectScope {
   return {
     deps,
     async admit(context) {
-      refuseOtherSites(deps, context);
       const { organization_id } = await admitManager(deps, context);
+      refuseOtherSites(deps, context);
       return organizationViewer(organization_id, deps.inspection().alias_key);
     },
   };

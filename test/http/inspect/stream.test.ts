@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { errorOf } from '../../support/envelope.ts';
+import { Browser, PASSWORD } from '../../support/people.ts';
 import { insideOf, startTenants, type Tenants } from '../../support/tenants.ts';
 import { until } from '../../support/until.ts';
 import type { RunningWeir } from '../../support/weir.ts';
@@ -198,15 +199,26 @@ describe('hostile clients', () => {
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
     ];
-    for (const path of [OPERATOR, OWNER, '/v1/operator/inspect/actors']) {
-      for (const headers of foreign) {
-        const cookie = 'weir_session=guessed';
-        const url = tenants.weir.base_url + path;
-        const response = await fetch(url, {
-          headers: new Headers(Object.entries({ ...headers, cookie })),
-        });
-        expect((await errorOf(response, 403)).param).toBe('Origin');
-      }
+    const { base_url } = tenants.weir;
+    const invited = await fetch(`${base_url}/v1/management/invitations`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${tenants.home.management_token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ email: 'watcher@example.com', role: 'viewer' }),
+    });
+    const { url } = (await invited.json()) as { url: string };
+    const browser = new Browser(base_url);
+    await browser.ask('POST', url, { name: 'Watcher', password: PASSWORD });
+    const { cookie } = browser;
+    const ask = (headers: object) =>
+      fetch(`${base_url}/v1/management/inspect/actors`, {
+        headers: new Headers(Object.entries({ ...headers, cookie })),
+      });
+    expect((await ask({})).status).toBe(200);
+    for (const headers of foreign) {
+      expect((await errorOf(await ask(headers), 403)).param).toBe('Origin');
     }
   });
 

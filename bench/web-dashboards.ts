@@ -6,7 +6,10 @@ const READ_EVERY_MS = 20_000;
 /** The page is watched for a little longer, to see these reads, ms. */
 const WATCH_MS = READ_EVERY_MS + 3_000;
 
-/** Returns the addresses of the API that the first page reads again after an event. */
+/** What of an address differs each time that the page reads the same. */
+const CHANGING = ['as_of', 'startDate', 'endDate'];
+
+/** Returns the addresses of the API that the first page reads again after an event, each once. */
 export async function readsOfOverview(world: DashboardWorld): Promise<string[]> {
   const { page } = await world.open('/');
   const asked: string[] = [];
@@ -19,7 +22,20 @@ export async function readsOfOverview(world: DashboardWorld): Promise<string[]> 
   await callOnce(world);
   await page.waitForTimeout(WATCH_MS);
   await page.context().close();
-  return [...new Set(asked)];
+  return [...new Map(asked.map((path) => [withoutChanging(path), path])).values()];
+}
+
+function withoutChanging(path: string): string {
+  const url = new URL(path, 'http://weir');
+  for (const name of CHANGING) url.searchParams.delete(name);
+  return url.pathname + url.search;
+}
+
+/** The same read at another committed state: the page reads at the state of the latest event. */
+function readAt(path: string, as_of: string): string {
+  const url = new URL(path, 'http://weir');
+  if (as_of !== '' && url.searchParams.has('as_of')) url.searchParams.set('as_of', as_of);
+  return url.pathname + url.search;
 }
 
 /** Sends one call, whose charge is an event. */
@@ -65,12 +81,18 @@ export function openDashboards(
       signal: end.signal,
     });
     let next_ms = performance.now() + (at / cookies.length) * READ_EVERY_MS;
-    for await (const _ of body ?? []) {
+    const decoder = new TextDecoder();
+    let as_of = '';
+    for await (const part of body ?? []) {
+      const ids = decoder.decode(part, { stream: true }).matchAll(/^id: (\S+)$/gm);
+      as_of = [...ids].at(-1)?.[1] ?? as_of;
       if (performance.now() < next_ms) continue;
       next_ms = performance.now() + READ_EVERY_MS;
       Promise.all(
         reads.map(async (path) => {
-          await (await fetch(base_url + path, { headers, signal: end.signal })).text();
+          await (
+            await fetch(base_url + readAt(path, as_of), { headers, signal: end.signal })
+          ).text();
           answered += 1;
         }),
       ).catch(() => undefined);

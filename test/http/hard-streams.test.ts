@@ -107,7 +107,7 @@ describe('an upstream whose stream breaks in the middle', () => {
       const model = `${client}-${upstream}`;
       const answers = ['stall_after=6', 'truncate_after=6', 'error_after=6'].map(async (how) => {
         const response = await send(
-          CLIENTS[client](model, `Hello [[sim tokens=40 chunk_ms=15 ${how}]]`),
+          CLIENTS[client](model, `Hello [[sim tokens=40 chunk_ms=50 ${how}]]`),
         );
         const text = await response.text();
         expect({ how, status: response.status, text }).toMatchObject({ status: 200 });

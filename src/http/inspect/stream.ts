@@ -8,15 +8,9 @@ import {
   isFrame,
   type Positions,
   type WatchedNews,
-  type WatchedStream,
 } from '../../inference/inspection/watched-stream.ts';
+import { checkedStream } from '../checked-stream.ts';
 import type { Handler } from '../endpoint.ts';
-import {
-  EVENT_STREAM_HEADERS,
-  MAX_STREAM_MS,
-  STALLED_AFTER_S,
-  STREAM_HEARTBEAT_MS,
-} from '../event-stream.ts';
 import { choiceParameter, nameParameter, readQuery } from '../management/list-query.ts';
 import type { InspectScope } from './scope.ts';
 
@@ -44,7 +38,7 @@ const validate = validator(WatchActorsSchema);
 export function streamInspected(scope: InspectScope): Handler {
   return async (context) => {
     const viewer = await scope.admit(context);
-    const { request, server } = context;
+    const { request } = context;
     const { definitions, ...filter } = readQuery(request, validate);
     if (viewer.organization_id !== null && filter.organization_id !== undefined) {
       throw new WeirError('invalid_request', 'Only operators may send organization_id.', {
@@ -57,53 +51,17 @@ export function streamInspected(scope: InspectScope): Handler {
       filter,
       positionsOf(request.headers.get('last-event-id') ?? ''),
     );
-    if (!stream) {
-      const message = 'Too many event streams are open.';
-      throw new WeirError('service_unavailable', message, { retry_after: 10 });
-    }
-    const body = new ReadableStream<string>({
-      type: 'direct',
-      pull: (client) =>
-        pump(client, stream, definitions !== 'false', async () => {
-          await scope.admit(context);
-          server?.timeout(request, STALLED_AFTER_S);
-        }),
-      cancel: () => stream.close(),
+    const introduced = new Set<string>();
+    return checkedStream({
+      ...{ context, source: stream, admit: () => scope.admit(context) },
+      textOf: ({ news, positions }) => {
+        const texts = news.flatMap((each) =>
+          textsOf(viewer, each, introduced, definitions !== 'false'),
+        );
+        return endedBy(texts, positions);
+      },
     });
-    server?.timeout(request, STALLED_AFTER_S);
-    return new Response(body, { headers: EVENT_STREAM_HEADERS });
   };
-}
-
-async function pump(
-  client: Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>,
-  stream: WatchedStream,
-  hasDefinitions: boolean,
-  keepOpen: () => Promise<void>,
-): Promise<void> {
-  const ends_at_ms = performance.now() + MAX_STREAM_MS;
-  const introduced = new Set<string>();
-  try {
-    client.write(': open\n\n');
-    client.flush();
-    while (performance.now() < ends_at_ms) {
-      const next = await stream.next(STREAM_HEARTBEAT_MS);
-      if (next === null) break;
-      // The viewer may have lost the right since the last event.
-      await keepOpen();
-      const texts = next.news.flatMap((news) =>
-        textsOf(stream.viewer, news, introduced, hasDefinitions),
-      );
-      const written = client.write(endedBy(texts, next.positions));
-      const sent = client.flush();
-      await written;
-      await sent;
-    }
-  } catch {
-    // The stream ends. If the client resumes, it gets the error.
-  }
-  stream.close();
-  client.end();
 }
 
 /** The texts of the events of one piece of news. */

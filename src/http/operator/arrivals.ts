@@ -1,13 +1,8 @@
 import { WeirError } from '../../errors/weir-error.ts';
-import type { ArrivalNews, ArrivalStream, Arrivals } from '../../inference/records/arrivals.ts';
+import type { ArrivalNews, Arrivals } from '../../inference/records/arrivals.ts';
 import type { Authentication } from '../auth/authentication.ts';
+import { checkedStream } from '../checked-stream.ts';
 import type { Handler } from '../endpoint.ts';
-import {
-  EVENT_STREAM_HEADERS,
-  MAX_STREAM_MS,
-  STALLED_AFTER_S,
-  STREAM_HEARTBEAT_MS,
-} from '../event-stream.ts';
 
 /** Dependencies of the route. */
 export interface ArrivalDeps {
@@ -28,23 +23,12 @@ const OVERLAP_MS = 2_000;
 export function streamArrivals(deps: ArrivalDeps): Handler {
   return async (context) => {
     await deps.authentication.requireOperator(context);
-    const { request, server } = context;
-    const stream = deps.arrivals().open(sinceOf(request.headers.get('last-event-id')));
-    if (!stream) {
-      const message = 'Too many event streams are open.';
-      throw new WeirError('service_unavailable', message, { retry_after: 10 });
-    }
-    const body = new ReadableStream<string>({
-      type: 'direct',
-      pull: (client) =>
-        pump(client, stream, async () => {
-          await deps.authentication.requireOperator(context);
-          server?.timeout(request, STALLED_AFTER_S);
-        }),
-      cancel: () => stream.close(),
+    const since = sinceOf(context.request.headers.get('last-event-id'));
+    return checkedStream({
+      ...{ context, source: deps.arrivals().open(since) },
+      admit: () => deps.authentication.requireOperator(context),
+      textOf: (news) => news.map(textOf).join(''),
     });
-    server?.timeout(request, STALLED_AFTER_S);
-    return new Response(body, { headers: EVENT_STREAM_HEADERS });
   };
 }
 
@@ -56,33 +40,6 @@ function sinceOf(last: string | null): number | undefined {
     param: 'Last-Event-ID',
     hint: 'Send the id of the last event of this stream, or leave the header out.',
   });
-}
-
-async function pump(
-  client: Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>,
-  stream: ArrivalStream,
-  keepOpen: () => Promise<void>,
-): Promise<void> {
-  const ends_at_ms = performance.now() + MAX_STREAM_MS;
-  try {
-    client.write(': open\n\n');
-    client.flush();
-    while (performance.now() < ends_at_ms) {
-      const news = await stream.next(STREAM_HEARTBEAT_MS);
-      if (news === null) break;
-      // The operator may have lost the right since the last event.
-      await keepOpen();
-      const text = news.map(textOf).join('');
-      const written = client.write(text === '' ? ': keep-alive\n\n' : text);
-      const sent = client.flush();
-      await written;
-      await sent;
-    }
-  } catch {
-    // The stream ends. If the client resumes, it gets the error.
-  }
-  stream.close();
-  client.end();
 }
 
 function textOf({ changed_at_ms, call, skipped }: ArrivalNews): string {

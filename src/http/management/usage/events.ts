@@ -1,14 +1,9 @@
 import { parseAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
-import type { FedChange, FeedStream } from '../../../inference/records/usage-feed.ts';
+import type { FedChange } from '../../../inference/records/usage-feed.ts';
 import { usd } from '../../../json/usd.ts';
+import { checkedStream } from '../../checked-stream.ts';
 import type { Handler } from '../../endpoint.ts';
-import {
-  EVENT_STREAM_HEADERS,
-  MAX_STREAM_MS,
-  STALLED_AFTER_S,
-  STREAM_HEARTBEAT_MS,
-} from '../../event-stream.ts';
 import { balanceView } from '../balance-view.ts';
 import { admitManager } from '../keys.ts';
 import { callView } from './call-view.ts';
@@ -28,7 +23,7 @@ const MAX_AWAY_MS = 10 * 60 * 1_000;
 export function streamUsageEvents(deps: UsageDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const { request, server } = context;
+    const { request } = context;
     const last = request.headers.get('last-event-id') ?? '';
     const since = last === '' ? undefined : parseAsOf(last);
     if (last !== '' && !since) {
@@ -39,49 +34,13 @@ export function streamUsageEvents(deps: UsageDeps): Handler {
     }
     const isLate = since !== undefined && Date.now() - since.at.getTime() > MAX_AWAY_MS;
     const stream = await deps.feed().open(organization_id, isLate ? undefined : since);
-    if (!stream) {
-      const message = 'Too many event streams are open.';
-      throw new WeirError('service_unavailable', message, { retry_after: 10 });
-    }
-    const body = new ReadableStream<string>({
-      type: 'direct',
-      pull: (client) =>
-        pump(client, stream, isLate, async () => {
-          await deps.authentication.requireManager(context);
-          server?.timeout(request, STALLED_AFTER_S);
-        }),
-      cancel: () => stream.close(),
+    return checkedStream({
+      ...{ context, source: stream },
+      ...(isLate ? { first: 'event: reset\ndata: {}\n\n' } : {}),
+      admit: () => deps.authentication.requireManager(context),
+      textOf: (change) => (change ? textOf(change) : ''),
     });
-    server?.timeout(request, STALLED_AFTER_S);
-    return new Response(body, { headers: EVENT_STREAM_HEADERS });
   };
-}
-
-async function pump(
-  client: Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>,
-  stream: FeedStream,
-  isLate: boolean,
-  keepOpen: () => Promise<void>,
-): Promise<void> {
-  const ends_at_ms = performance.now() + MAX_STREAM_MS;
-  try {
-    client.write(isLate ? 'event: reset\ndata: {}\n\n' : ': open\n\n');
-    client.flush();
-    while (performance.now() < ends_at_ms) {
-      const change = await stream.next(STREAM_HEARTBEAT_MS);
-      if (change === null) break;
-      // The token may have been revoked since the last event.
-      await keepOpen();
-      const written = client.write(change ? textOf(change) : ': keep-alive\n\n');
-      const sent = client.flush();
-      await written;
-      await sent;
-    }
-  } catch {
-    // The stream ends. If the client resumes, it gets the error.
-  }
-  stream.close();
-  client.end();
 }
 
 /** Returns the events of a change. Only the last one has an id, so a change is resumed whole. */

@@ -3,7 +3,8 @@ import type { ActorPlace, StateCount } from '../../../db/actors/inspection.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { inspectedActor } from '../../inference/inspection/inspected.ts';
-import { type Handler, json } from '../endpoint.ts';
+import type { Viewer } from '../../inference/inspection/viewer.ts';
+import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { choiceParameter, nameParameter, readQuery } from '../management/list-query.ts';
 import { actorNotFound, type InspectScope } from './scope.ts';
 
@@ -43,7 +44,7 @@ export const InspectedActorSchema = Type.Object(
   { additionalProperties: false },
 );
 /** Returns the query of a route of one actor. Throws WeirError. */
-export const validateReplica = validator(InspectedActorSchema);
+const validateReplica = validator(InspectedActorSchema);
 
 /**
  * `GET …/inspect/actors`: the actors of all replicas. Living ones come in the order in which they entered
@@ -87,17 +88,36 @@ export function listInspected(scope: InspectScope): Handler {
  */
 export function getInspected(scope: InspectScope): Handler {
   return async (context) => {
-    const viewer = await scope.admit(context);
-    const { replica } = readQuery(context.request, validateReplica);
-    const { inspector } = scope.deps.inspection();
-    const found = await inspector.find(viewer, actorOfPath(context.params), replica);
-    if (!found) throw actorNotFound();
-    return json(await inspectedActor(inspector.sql, viewer, found));
+    const { viewer, sql, found } = await requireActor(scope, context);
+    return json(await inspectedActor(sql, viewer, found));
   };
 }
 
+/**
+ * Returns the actor of a route of one actor, and who sees it. Throws WeirError, also for an actor that the caller
+ * may not see.
+ */
+export async function requireActor(scope: InspectScope, context: RequestContext) {
+  const viewer = await scope.admit(context);
+  const { replica } = readQuery(context.request, validateReplica);
+  return { viewer, ...(await findShownActor(scope, viewer, context, replica)) };
+}
+
+/** Returns the actor that a path names, as a viewer sees it. Throws WeirError. */
+export async function findShownActor(
+  scope: InspectScope,
+  viewer: Viewer,
+  { params }: RequestContext,
+  replica: string | undefined,
+) {
+  const { inspector } = scope.deps.inspection();
+  const found = await inspector.find(viewer, actorOfPath(params), replica);
+  if (!found) throw actorNotFound();
+  return { sql: inspector.sql, found };
+}
+
 /** Returns the actor that a path names. An id that cannot exist names no actor. */
-export function actorOfPath(params: Readonly<Record<string, string>>) {
+function actorOfPath(params: Readonly<Record<string, string>>) {
   const { kind = '', id = '' } = params;
   if (id.length > MAX_NAME_CHARS || id.includes('\u0000')) throw actorNotFound();
   return { kind, id };

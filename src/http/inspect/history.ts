@@ -4,8 +4,8 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { readPast, shownEvent, stateAt } from '../../inference/inspection/past-view.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { nameParameter, readQuery } from '../management/list-query.ts';
-import { actorOfPath, validateReplica } from './actors.ts';
-import { actorNotFound, type InspectScope } from './scope.ts';
+import { findShownActor, requireActor } from './actors.ts';
+import type { InspectScope } from './scope.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
@@ -41,10 +41,8 @@ export function listEvents(scope: InspectScope): Handler {
     const query = readQuery(context.request, validateEvents);
     const { replica, limit = DEFAULT_LIMIT } = query;
     const after = Number(query.after ?? 0);
-    const { inspector } = scope.deps.inspection();
-    const found = await inspector.find(viewer, actorOfPath(context.params), replica);
-    if (!found) throw actorNotFound();
-    const past = await readPast(inspector.sql, found, after + limit + 1);
+    const { sql, found } = await findShownActor(scope, viewer, context, replica);
+    const past = await readPast(sql, found, after + limit + 1);
     const { events, replayed, base } = past;
     const from = events.findIndex(({ seq }) => seq > after);
     const page = from < 0 ? [] : events.slice(from, from + limit);
@@ -64,14 +62,10 @@ export function listEvents(scope: InspectScope): Handler {
  */
 export function getMoment(scope: InspectScope): Handler {
   return async (context) => {
-    const viewer = await scope.admit(context);
-    const { replica } = readQuery(context.request, validateReplica);
-    const { inspector } = scope.deps.inspection();
-    const found = await inspector.find(viewer, actorOfPath(context.params), replica);
-    if (!found) throw actorNotFound();
+    const { viewer, sql, found } = await requireActor(scope, context);
     const { seq = '' } = context.params;
     const number = SEQ.test(seq) ? Number(seq) : 0;
-    const past = await readPast(inspector.sql, found, number);
+    const past = await readPast(sql, found, number);
     const moment = stateAt(viewer, past, number);
     if (moment) return json(moment);
     throw new WeirError('not_found', 'The actor has no such event, or it is no longer kept.', {

@@ -3,11 +3,10 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { recordActor, recordRequest } from '../../inference/inspection/recorder.ts';
 import type { Recording } from '../../replay/recording.ts';
 import type { Handler } from '../endpoint.ts';
-import { readQuery } from '../management/list-query.ts';
 import { callView, timelineOf } from '../management/usage/call-view.ts';
 import { uuidOf } from '../management/usage/calls.ts';
-import { actorOfPath, validateReplica } from './actors.ts';
-import { actorNotFound, type InspectScope } from './scope.ts';
+import { requireActor } from './actors.ts';
+import type { InspectScope } from './scope.ts';
 
 /**
  * `GET …/inspect/actors/{kind}/{id}/recording`: one actor with all events that are kept, as a file that any
@@ -15,13 +14,9 @@ import { actorNotFound, type InspectScope } from './scope.ts';
  */
 export function getActorRecording(scope: InspectScope): Handler {
   return async (context) => {
-    const viewer = await scope.admit(context);
-    const { replica } = readQuery(context.request, validateReplica);
-    const { inspector } = scope.deps.inspection();
-    const found = await inspector.find(viewer, actorOfPath(context.params), replica);
-    if (!found) throw actorNotFound();
+    const { viewer, sql, found } = await requireActor(scope, context);
     const { kind, id } = found.row ?? found.memory;
-    return fileOf(await recordActor(inspector.sql, viewer, found), `${kind}-${id}`);
+    return fileOf(await recordActor(sql, viewer, found), `${kind}-${id}`);
   };
 }
 

@@ -14,7 +14,7 @@ const codeOf = (patterns: string[]) =>
     .flatMap(projectFiles)
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join('\n');
-const product = codeOf(['{src,db}/**/*.ts', 'bin/**']);
+const product = codeOf(['{src,db,terminal}/**/*.ts', 'bin/**']);
 const tests = codeOf(['test/run.ts', 'test/{support,sim,runner}/*.ts']);
 
 /** The rows of the table of settings in docs/operations.md. */
@@ -73,7 +73,7 @@ describe('the settings of the process', () => {
   });
 
   test('of the help texts are read by the code', () => {
-    const helps = ['start', 'test', 'bench', 'chaos'].map((name) =>
+    const helps = ['start', 'test', 'bench', 'chaos', 'weir'].map((name) =>
       Bun.spawnSync([join(ROOT, 'bin', name), '--help']).stdout.toString(),
     );
     const named = [HELP, ...helps].flatMap((text) => text.match(VARIABLE) ?? []);

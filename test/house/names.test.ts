@@ -38,12 +38,13 @@ interface Declared {
   is_exported: boolean;
 }
 
-const declared: Declared[] = projectFiles('{src,db,simulator,bench}/**/*.ts').flatMap((path) =>
-  [...readFileSync(join(ROOT, path), 'utf8').matchAll(DECLARATION)].map(([, exported, name]) => ({
-    path,
-    name: name ?? '',
-    is_exported: exported !== undefined,
-  })),
+const declared: Declared[] = projectFiles('{src,db,simulator,bench,terminal}/**/*.ts').flatMap(
+  (path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(DECLARATION)].map(([, exported, name]) => ({
+      path,
+      name: name ?? '',
+      is_exported: exported !== undefined,
+    })),
 );
 
 describe('the names of the code', () => {

@@ -28,6 +28,7 @@ import { TASKS } from './list/tasks.ts';
 import { TRANSPORT } from './list/transport.ts';
 import { VENDORS } from './list/vendors.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
+import { SAMPLE, sampleOf, turnOfCommit } from './sample.ts';
 import { TESTED } from './tested.ts';
 import { Tree } from './tree.ts';
 
@@ -73,18 +74,20 @@ const SCHEDULES = '20';
 type Outcome = 'killed' | 'survived' | 'equivalent' | 'not equivalent' | 'not applied';
 
 /**
- * Runs the mutants whose path or name contains one of the names among `given`; by default all.
- * Returns the exit code.
+ * Runs the mutants whose path or name contains one of the names among `given`; by default all. With
+ * `--sample=N`, about N of them, others at each commit. Returns the exit code.
  */
 export async function runMutants(
   given: readonly string[],
   environment: Record<string, string | undefined>,
 ): Promise<number> {
-  const names = given.filter((argument) => argument !== TESTED);
-  const chosen = MUTANTS.filter(
+  const names = given.filter((argument) => argument !== TESTED && !argument.startsWith(SAMPLE));
+  const named = MUTANTS.filter(
     ({ path, name }) =>
       names.length === 0 || names.some((each) => `${path}: ${name}`.includes(each)),
   );
+  const size = Number(given.find((argument) => argument.startsWith(SAMPLE))?.slice(SAMPLE.length));
+  const chosen = size > 0 ? sampleOf(named, size, turnOfCommit()) : named;
   if (chosen.length === 0) {
     console.error(`weir: no mutant has a path or name with ${names.join(' or ')}`);
     return 2;

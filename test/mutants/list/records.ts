@@ -26,13 +26,19 @@ export const RECORDS: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/inference/records/usage-feed.ts',
+    path: 'src/inference/records/watched-usage.ts',
     tests: ['test/http/management/money-events.test.ts'],
     mutants: [
       {
         name: 'the balance is sent more than once a second',
         from: 'const READS_PER_STATE = 2;',
         to: 'const READS_PER_STATE = 1;',
+      },
+      {
+        name: 'the first change of a new stream is that of all streams',
+        from: 'own.get(stream) ?? (stream',
+        to: '(stream',
+        tests: ['test/http/management/resumed-streams.test.ts'],
       },
       {
         name: 'keys that did not change are sent again',

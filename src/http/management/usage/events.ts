@@ -1,6 +1,6 @@
 import { parseAsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
-import type { FedChange } from '../../../inference/records/usage-feed.ts';
+import type { FedChange } from '../../../inference/records/feed-stream.ts';
 import { usd } from '../../../json/usd.ts';
 import { checkedStream } from '../../checked-stream.ts';
 import type { Handler } from '../../endpoint.ts';
@@ -9,6 +9,9 @@ import { admitManager } from '../keys.ts';
 import { callView } from './call-view.ts';
 import { keyState } from './key-state.ts';
 import type { UsageDeps } from './lines.ts';
+
+/** The texts of changes: all streams of an organization send the same. */
+const TEXTS = new WeakMap<FedChange, string>();
 
 /** A client that was away for longer reads the lists again. */
 const MAX_AWAY_MS = 10 * 60 * 1_000;
@@ -38,9 +41,17 @@ export function streamUsageEvents(deps: UsageDeps): Handler {
       ...{ context, source: stream },
       ...(isLate ? { first: 'event: reset\ndata: {}\n\n' } : {}),
       admit: () => deps.authentication.requireManager(context),
-      textOf: (change) => (change ? textOf(change) : ''),
+      textOf: (change) => (change ? sharedTextOf(change) : ''),
     });
   };
+}
+
+function sharedTextOf(change: FedChange): string {
+  const known = TEXTS.get(change);
+  if (known !== undefined) return known;
+  const text = textOf(change);
+  TEXTS.set(change, text);
+  return text;
 }
 
 /** Returns the events of a change. Only the last one has an id, so a change is resumed whole. */

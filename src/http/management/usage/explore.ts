@@ -97,7 +97,12 @@ async function answerOf(
   };
   const range = rangeOf(query, zone, as_of.at.getTime());
   const starts = startsOf(range, bucket, zone);
-  const span = spanOf(range, starts);
+  // Without an end, the span has all rows of the state. Sums answer for them; up to 15 minutes of single rows
+  // would be read for an end that is now.
+  const span = {
+    ...spanOf(range, starts),
+    ...(query.endDate === undefined ? { until: undefined } : {}),
+  };
   const earlier = { from: startOfBefore(range, zone), until: range.from };
   const before =
     query.compare === 'previous' ? spanOf(earlier, startsOf(earlier, bucket, zone)) : undefined;
@@ -114,8 +119,8 @@ async function answerOf(
     subgroup: groups.length > 1 ? (query.subgroup ?? null) : null,
     bucket,
     time_zone: zone,
-    ...shownSpan(range, span),
-    previous: before ? shownSpan(earlier, before) : null,
+    ...shownSpan(range, starts),
+    previous: before ? shownSpan(earlier, before.starts) : null,
     total: shownSeries(found.total, metric),
     series: found.series.map((series) => ({
       // A client that names an unknown model gets no series of its own.
@@ -202,7 +207,7 @@ function requireSums(request: Parameters<typeof readsRows>[0], { from, until }: 
   );
 }
 
-function shownSpan({ from, until }: Range, { starts }: Span) {
+function shownSpan({ from, until }: Range, starts: readonly number[]) {
   const iso = (instant_ms: number) => new Date(instant_ms).toISOString();
   const buckets = starts.map((start) => iso(Math.max(from, start * 1_000 * QUARTER_S)));
   return { from: iso(from), until: iso(until), buckets };

@@ -1,0 +1,115 @@
+import type { Sql } from 'postgres';
+import { type AsOf, readAsOf } from '../../../db/usage/as-of.ts';
+import { readChange, type TaskChange } from '../../../db/usage/changes.ts';
+import { type MoneyState, readMoneyState } from '../../../db/usage/state.ts';
+import type { Clock } from '../../actors/clock.ts';
+import type { FedChange, FeedStream } from './feed-stream.ts';
+
+/** How often the changes of an organization are read while somebody watches. */
+const READ_EVERY_MS = 500;
+/** Each such read also reads the balance and the keys: a stream shows their changes once a second. */
+const READS_PER_STATE = 2;
+/** Tasks whose last change is remembered. */
+const MAX_TASKS = 1_000;
+
+interface WatchedDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** One organization that somebody watches. Each change is read once, and made for all streams together. */
+export class WatchedUsage {
+  readonly streams = new Set<FeedStream>();
+  private cancelTimer: () => void = () => undefined;
+  private isStopped = false;
+  private reads = 0;
+  private readonly money = new ShownMoney();
+  private readonly tasks = new ShownTasks();
+
+  constructor(
+    private readonly deps: WatchedDeps,
+    private readonly organization_id: string,
+    /** The state of the last read. */
+    private known: AsOf,
+  ) {
+    this.schedule();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.cancelTimer();
+    for (const stream of [...this.streams]) stream.end();
+  }
+
+  private schedule(): void {
+    if (this.isStopped) return;
+    this.cancelTimer = this.deps.clock.after(READ_EVERY_MS, () => {
+      this.read()
+        .catch(this.deps.onError)
+        .finally(() => this.schedule());
+    });
+  }
+
+  private async read(): Promise<void> {
+    const { sql } = this.deps;
+    const { organization_id, known } = this;
+    // A stream that opens from here on has its first change from the next read.
+    const streams = [...this.streams];
+    const now = await readAsOf(sql);
+    this.reads += 1;
+    const [change, money] = await Promise.all([
+      readChange(sql, organization_id, known, now),
+      this.reads % READS_PER_STATE === 0 ? readMoneyState(sql, organization_id) : undefined,
+    ]);
+    // A new stream knows another state than the others, so its first change is its own: no call is missing, and
+    // none comes twice.
+    const own = new Map<FeedStream, FedChange>();
+    for (const stream of streams.filter(({ knows }) => knows !== known)) {
+      const first = await readChange(sql, organization_id, stream.knows, now);
+      own.set(stream, { ...first, as_of: now, money });
+    }
+    this.known = now;
+    const tasks = this.tasks.newsOf(change.tasks);
+    const next: FedChange = { ...change, tasks, as_of: now };
+    const withNews = money ? { ...next, money: this.money.newsOf(money) } : next;
+    const withAll = { ...next, money };
+    for (const stream of streams) {
+      stream.push(own.get(stream) ?? (stream.hasMoney ? withNews : withAll));
+    }
+  }
+}
+
+/** What the streams know of their organization's money. */
+class ShownMoney {
+  private balance = '';
+  private keys = new Map<string, string>();
+
+  /** Returns what changed since the last call; undefined if nothing did. */
+  newsOf({ balance, keys }: MoneyState): MoneyState | undefined {
+    const text = JSON.stringify(balance);
+    const isNewBalance = text !== this.balance;
+    this.balance = text;
+    const now = new Map(keys.map((key) => [key.key_id, JSON.stringify(key)]));
+    const changed = keys.filter(({ key_id }) => now.get(key_id) !== this.keys.get(key_id));
+    this.keys = now;
+    if (!isNewBalance && changed.length === 0) return undefined;
+    return { balance: isNewBalance ? balance : undefined, keys: changed };
+  }
+}
+
+/** What the streams know of tasks. A change of one is read twice, because its transaction may commit late. */
+class ShownTasks {
+  private readonly statuses = new Map<string, string>();
+
+  newsOf(tasks: readonly TaskChange[]): TaskChange[] {
+    return tasks.filter(({ id, status }) => {
+      if (this.statuses.get(id) === status) return false;
+      this.statuses.set(id, status);
+      if (this.statuses.size > MAX_TASKS) {
+        this.statuses.delete(this.statuses.keys().next().value ?? '');
+      }
+      return true;
+    });
+  }
+}

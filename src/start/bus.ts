@@ -3,7 +3,6 @@ import { readDatabaseIdentity } from '../../db/replicas.ts';
 import { Bus } from '../actors/bus/bus.ts';
 import { inProcessTransport } from '../actors/bus/in-process.ts';
 import { PostgresTransport } from '../actors/bus/postgres.ts';
-import { RedisTransport } from '../actors/bus/redis.ts';
 import type { Transport } from '../actors/bus/transport.ts';
 import { systemClock, systemIdSource } from '../actors/clock.ts';
 import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
@@ -40,6 +39,8 @@ async function transportOf(
   if (redis_url !== undefined) {
     // Several installations may share a Redis.
     const identity = await readDatabaseIdentity(databases.background.sql);
+    // Most installations have no Redis, and its client takes a tenth of the start.
+    const { RedisTransport } = await import('../actors/bus/redis.ts');
     return new RedisTransport(redis_url, `weir_bus:${identity}`, (error) =>
       log.debug({ error: error.message }, 'the bus cannot reach Redis'),
     );

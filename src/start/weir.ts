@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { readShownKeys } from '../../db/keys.ts';
@@ -101,7 +101,7 @@ export async function startWeir(
     });
     tokenUses.start();
     stopSteps.unshift(() => tokenUses.stop());
-    const redis = connectRedis(environment.REDIS_URL, log);
+    const redis = await connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());
     const wrongCredentials = new WrongCredentials({
       limit: environment.WEIR_WRONG_KEYS_PER_MINUTE,
@@ -212,8 +212,9 @@ function listen(app: ReturnType<typeof createApp>, port: number) {
   throw new Error('the server did not start');
 }
 
-function connectRedis(url: string | undefined, log: Logger): Redis | undefined {
+async function connectRedis(url: string | undefined, log: Logger): Promise<Redis | undefined> {
   if (!url) return undefined;
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, { enableAutoPipelining: true, maxRetriesPerRequest: 1 });
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is unreachable'));
   return redis;

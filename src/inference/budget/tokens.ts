@@ -1,5 +1,5 @@
-import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { isObject } from '../../json/object.ts';
+import { o200k } from './vocabulary.ts';
 
 /** Tokens of a chat message in addition to its text (OpenAI cookbook: counting tokens). */
 const TOKENS_PER_MESSAGE = 3;
@@ -35,7 +35,7 @@ export function countTokens(text: string): number {
   let tokens = 0;
   for (let start = 0; start < counted_chars; ) {
     const end = sliceEnd(text, start, counted_chars);
-    tokens += countO200k(text.slice(start, end), AS_PLAIN_TEXT);
+    tokens += o200k().countTokens(text.slice(start, end), AS_PLAIN_TEXT);
     start = end;
   }
   return counted_chars === text.length ? tokens : Math.ceil((tokens * text.length) / counted_chars);

@@ -6,10 +6,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { PAGES } from '../../../src/http/web/pages.ts';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
+import { axeFindings } from './support/page-checks.ts';
 import { fillSample, pathsOf, type Sample } from './support/sample.ts';
 
 setDefaultTimeout(60_000);
@@ -44,8 +44,7 @@ describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s
     await waitUntilShown(page);
     // The document, and all that it loaded.
     const requests = await page.evaluate(() => 1 + performance.getEntriesByType('resource').length);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(await axeFindings(page, theme)).toEqual([]);
     expect(mistakes).toEqual([]);
     // Who is signed in goes on from the sign-in to the overview.
     if (pattern !== '/sign-in') expect(requests).toBeLessThanOrEqual(MAX_REQUESTS);

@@ -88,7 +88,7 @@ export function pathsOf(pages: readonly string[], sample: Sample): string[] {
     '/usage/requests/:id': sample.request_id,
     '/billing/:month': sample.month,
     '/machines/:machine': 'task',
-    '/docs/:page': 'operations',
+    '/docs/:page': 'architecture',
     '/docs/decisions/:page': 'dashboard',
     '/go/:id': sample.request_id,
   };

@@ -14,6 +14,8 @@ export interface CommandOptions {
   interrupt: Interrupt;
   /** Show nothing. */
   quiet?: boolean;
+  /** Show what it prints when it has ended, because another command runs at the same time. */
+  held?: boolean;
 }
 
 /**
@@ -37,10 +39,12 @@ export async function runCommand(options: CommandOptions): Promise<Outcome> {
     stdout: 'pipe',
     stderr: options.quiet ? 'ignore' : 'inherit',
   });
+  const isLive = !options.quiet && !options.held;
   const [exit_code, output] = await Promise.all([
     options.interrupt.during(child),
-    readAll(child.stdout, options.quiet ? undefined : process.stdout),
+    readAll(child.stdout, isLive ? process.stdout : undefined),
   ]);
+  if (options.held) process.stdout.write(`\n${options.command.join(' ')}:\n${output}`);
   const own = readClosingLine(output);
   if (exit_code === 0) return own ?? { passed: 1, failed: 0, skipped: 0 };
   const what = `"${options.command.join(' ')}" ended with ${exit_code}`;

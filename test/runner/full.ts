@@ -2,25 +2,31 @@ import { SAMPLE } from '../mutants/sample.ts';
 import { TESTED } from '../mutants/tested.ts';
 import { CLIENTS_FOLDER, FULL_FOLDER, ROOT, runBunTest } from './bun-test.ts';
 import { runCommand } from './command.ts';
-import type { Counts } from './counts.ts';
 import type { Interrupt } from './interrupt.ts';
 import type { Environment } from './servers.ts';
-import type { Step } from './steps.ts';
+import { type Step, twoAtATime } from './steps.ts';
 
 /** All of them take half an hour, so each commit tests every fourth, and the next commit others. */
-const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}150`];
+const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}130`];
 
-/** The commands that `--full` adds, each a step of its own. */
-const COMMANDS: { title: string; command: string[] }[] = [
-  { title: 'kill -9 of Weir and of its database', command: ['bin/chaos', 'kill'] },
-  { title: 'pauses of replicas and database', command: ['bin/chaos', 'pause'] },
+interface Command {
+  readonly title: string;
+  readonly command: readonly string[];
+}
+
+/** The longest first. */
+const CHAOS: readonly Command[] = [
   {
     title: 'kill -9 at 48 steps of tasks, of 290',
     command: ['bin/chaos', 'tasks', '--sample', '48'],
   },
+  { title: 'pauses of replicas and database', command: ['bin/chaos', 'pause'] },
+  { title: 'kill -9 of Weir and of its database', command: ['bin/chaos', 'kill'] },
   { title: 'three sick channels', command: ['bin/chaos', 'channels'] },
   { title: 'kill -9 in the middle of a batch', command: ['bin/chaos', 'batches'] },
-  { title: 'every fourth mutant', command: MUTANTS },
+];
+/** What measures runs alone. */
+const BENCHES: readonly Command[] = [
   { title: 'benches, short', command: ['bin/bench', '--short'] },
   { title: 'attacks, short', command: ['bin/bench', 'neighbours', '--short'] },
 ];
@@ -34,13 +40,18 @@ export function addedSteps(
   interrupt: Interrupt,
   after_tests: boolean,
 ): Step[] {
-  const commands = COMMANDS.map(({ title, command }) => ({
+  const stepOf = ({ title, command }: Command, held = false): Step => ({
     title: `${title} (${command.join(' ')})`,
-    run: ({ failed }: Counts) => {
-      const tested = command === MUTANTS && after_tests && failed === 0 ? [TESTED] : [];
-      return runCommand({ command: [...command, ...tested], cwd: ROOT, environment, interrupt });
+    run: () => runCommand({ command, cwd: ROOT, environment, interrupt, held }),
+  });
+  const mutants: Step = {
+    title: `every fourth mutant (${MUTANTS.join(' ')})`,
+    run: ({ failed }) => {
+      const tested = after_tests && failed === 0 ? [TESTED] : [];
+      const command = [...MUTANTS, ...tested];
+      return runCommand({ command, cwd: ROOT, environment, interrupt });
     },
-  }));
+  };
   return [
     {
       title: `longer tests (${FULL_FOLDER})`,
@@ -50,6 +61,11 @@ export function addedSteps(
       title: `client programs (${CLIENTS_FOLDER})`,
       run: () => runBunTest({ test_arguments: [CLIENTS_FOLDER], environment, interrupt }),
     },
-    ...commands,
+    twoAtATime(
+      'chaos',
+      CHAOS.map((each) => stepOf(each, true)),
+    ),
+    mutants,
+    ...BENCHES.map((each) => stepOf(each)),
   ];
 }

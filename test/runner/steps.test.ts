@@ -9,7 +9,7 @@ import { runCommand } from './command.ts';
 import { type Counts, closingLine, readClosingLine } from './counts.ts';
 import { Interrupt } from './interrupt.ts';
 import { ALLOW_MISSING, MISSING_FILE, readMissing } from './missing.ts';
-import { runSteps, type Step } from './steps.ts';
+import { runSteps, type Step, twoAtATime } from './steps.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -78,6 +78,28 @@ describe('a command', () => {
 });
 
 describe('the steps of a run', () => {
+  test('can run two at a time, and count together', async () => {
+    let running = 0;
+    let most = 0;
+    const steps = [1, 2, 3, 4].map((passed): Step => {
+      return {
+        title: `step ${passed}`,
+        run: async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await Bun.sleep(20);
+          running -= 1;
+          if (passed === 4) throw new Error('broken');
+          return { passed, failed: 0, skipped: 0 };
+        },
+      };
+    });
+    const { counts, lines } = await printed([twoAtATime('all', steps)]);
+    expect(most).toBe(2);
+    expect(counts).toEqual({ passed: 6, failed: 1, skipped: 0 });
+    expect(lines.join('\n')).toContain('step 4');
+  });
+
   test('add up, and the last line says so', async () => {
     const run = await printed([
       stepOf('one', { passed: 3, failed: 0, skipped: 1 }),

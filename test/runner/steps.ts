@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { addCounts, type Counts, closingLine, NO_TESTS } from './counts.ts';
 import { type Failure, failureLines } from './failures.ts';
 import type { Missing } from './missing.ts';
@@ -60,6 +61,21 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
   if (failures.length > 0) print(`Failed:\n${failureLines(failures).join('\n')}`);
   print(closingLine(counts));
   return { counts, succeeded: counts.failed === 0 };
+}
+
+/** Returns a step that runs others two at a time: each waits for half of its time. */
+export function twoAtATime(title: string, steps: readonly Step[]): Step {
+  return {
+    title,
+    async run(before) {
+      const turns = pLimit(2);
+      const outcomes = await Promise.all(steps.map((step) => turns(() => outcomeOf(step, before))));
+      return {
+        ...outcomes.reduce(addCounts, NO_TESTS),
+        failures: outcomes.flatMap(({ failures = [] }) => failures),
+      };
+    },
+  };
 }
 
 async function outcomeOf(step: Step, before: Counts): Promise<Outcome> {

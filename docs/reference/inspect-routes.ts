@@ -1,4 +1,5 @@
 import { InspectedActorSchema, ListInspectedSchema } from '../../src/http/inspect/actors.ts';
+import { ActSchema } from '../../src/http/inspect/acts.ts';
 import { ListActorEventsSchema } from '../../src/http/inspect/history.ts';
 import { WatchActorsSchema } from '../../src/http/inspect/stream.ts';
 import type { ReferenceRoute } from './route.ts';
@@ -71,5 +72,22 @@ function inspectRoutes(caller: 'organization' | 'operator', prefix: string): Ref
 
 /** The routes that show an organization its own actors. */
 export const OWN_ACTOR_ROUTES = inspectRoutes('organization', '/v1/management');
-/** The routes that show operators all actors. */
-export const ALL_ACTOR_ROUTES = inspectRoutes('operator', '/v1/operator');
+
+const act = (name: string, says: string): ReferenceRoute => ({
+  ...{ method: 'POST', path: `/v1/operator/inspect/actors/{kind}/{id}/${name}`, says },
+  ...{ caller: 'operator', query: InspectedActorSchema, body: ActSchema },
+  words: {
+    ...WORDS,
+    state: 'The state in which you saw the actor. In another state, nothing is done.',
+    reason: 'Why; on record in the audit log.',
+  },
+  more: 'Which states allow it: [acts on actors](../operations.md#acts-on-actors).',
+});
+
+/** The routes that show operators all actors, and act on them. */
+export const ALL_ACTOR_ROUTES: readonly ReferenceRoute[] = [
+  ...inspectRoutes('operator', '/v1/operator'),
+  act('retry', 'Lets a waiting task or webhook go on now instead of at its next time.'),
+  act('cancel', 'Requests the end of a task or a batch.'),
+  act('reset', 'Lets an open circuit take calls again, on all replicas.'),
+];

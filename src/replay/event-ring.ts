@@ -10,8 +10,13 @@ export type Cause =
   | 'probe'
   /** A message of another replica. */
   | 'replica'
+  /** An operator, by an act on this actor. */
+  | 'operator'
   /** Weir itself: the ledger's answer, a sweep, a setting or a switch. */
   | 'weir';
+
+/** The member `by` of an event in a log that an operator caused. Machines do not read it. */
+export const BY_OPERATOR = 'operator' satisfies Cause;
 
 /** State and context of a machine. */
 export interface RingState {

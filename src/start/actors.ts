@@ -7,6 +7,7 @@ import { OutcomeRecorder } from '../actors/channels/outcomes.ts';
 import { RankingCache } from '../actors/channels/ranking.ts';
 import { TransitionRecorder } from '../actors/channels/transition-recorder.ts';
 import { systemClock, systemIdSource } from '../actors/clock.ts';
+import type { ActorCommand } from '../actors/durable/command.ts';
 import { InspectionFeed } from '../actors/durable/inspection.ts';
 import { Audit } from '../actors/money/audit.ts';
 import { Lane } from '../actors/money/lane.ts';
@@ -266,11 +267,9 @@ export async function startActors(
       ids: systemIdSource,
       send: (command) => durable.send(command),
     }),
+    send: (command: ActorCommand) => durable.send(command),
     operator: {
-      sql: databases.requests.sql,
-      audit,
-      channels,
-      prober,
+      ...{ sql: databases.requests.sql, audit, channels, prober },
       replica_id: () => replica.id,
       announceSwitch: (channel_id: string) => bus.publish('switch', { channel_id }),
       applySwitches: subscriptions.applySwitches,

@@ -9,6 +9,7 @@ import type { Quotas } from '../actors/money/quotas.ts';
 import { Inspector } from '../inference/inspection/inspector.ts';
 import { LiveFrames } from '../inference/inspection/live-frames.ts';
 import { MemoryActors } from '../inference/inspection/memory-actors.ts';
+import { OperatorActs, type OperatorActsDeps } from '../inference/inspection/operator-acts.ts';
 import { Questions } from '../inference/inspection/questions.ts';
 
 /**
@@ -91,4 +92,21 @@ export function startInspection({ sql, feed, bus, clock, ids, ...parts }: Inspec
     stopStreams: () => frames.stop(),
     stop: () => questions.stop(),
   };
+}
+
+/** What operators do to single actors, by the parts of this process. */
+export function startActs(
+  sql: Sql,
+  parts: Omit<OperatorActsDeps, 'sql' | 'channels' | 'announceReset'> & {
+    readonly operator: { readonly channels: Channels; readonly replica_id: () => string };
+    readonly bus: Bus;
+  },
+): OperatorActs {
+  const { operator, bus } = parts;
+  return new OperatorActs({
+    ...{ sql, send: parts.send, tasks: parts.tasks, batches: parts.batches },
+    channels: operator.channels,
+    announceReset: (channel, model) =>
+      bus.publish('circuit', { replica: operator.replica_id(), channel, model, kind: 'mended' }),
+  });
 }

@@ -23,6 +23,7 @@ import { type Databases, openDatabases } from './database.ts';
 import { startDebug } from './debug.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
 import { chatModelOf } from './greeting.ts';
+import { startActs } from './inspection.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { firstOperatorLink, openPeople } from './people.ts';
@@ -95,6 +96,7 @@ export async function startWeir(
       replica_id: () => actors.replica.id,
       onError,
     });
+    const acts = startActs(databases.requests.sql, actors);
     const alias_key = key.for('aliases');
     const tokenUses = new TokenUses({
       ...{ sql: databases.background.sql, clock: systemClock, onError },
@@ -150,7 +152,7 @@ export async function startWeir(
       ...{ arrivalRing, arrivals: () => arrivals },
       inspection: () => ({
         ...actors.inspection,
-        ...{ alias_key, public_url: generation.ports.public_url },
+        ...{ acts, alias_key, public_url: generation.ports.public_url },
       }),
       debug: () => debug,
       batches: () => actors.batches,

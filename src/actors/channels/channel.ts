@@ -288,9 +288,9 @@ export class ChannelActor {
     this.isApplyingHint = false;
   }
 
-  /** Called when a probe by Weir succeeded. Then clients may call the channel again. */
-  onProbeSucceeded(): void {
-    this.send({ type: 'MENDED' });
+  /** Called when a probe by Weir succeeded, or for an operator. Then clients may call the channel again. */
+  mend(cause: 'probe' | 'operator'): void {
+    this.send({ type: 'MENDED' }, cause);
   }
 
   /** The last failure of this model, or the last fault in a reported usage, worded for the operator. */

@@ -44,7 +44,7 @@ export const InspectedActorSchema = Type.Object(
   { additionalProperties: false },
 );
 /** Returns the query of a route of one actor. Throws WeirError. */
-const validateReplica = validator(InspectedActorSchema);
+export const validateReplica = validator(InspectedActorSchema);
 
 /**
  * `GET …/inspect/actors`: the actors of all replicas. Living ones come in the order in which they entered

@@ -1,16 +1,24 @@
 import type { UsageDeps } from '../management/usage/lines.ts';
 import type { PathMethods } from '../route.ts';
 import { getInspected, listInspected } from './actors.ts';
+import { postAct } from './acts.ts';
 import { getMoment, listEvents } from './history.ts';
 import { listMachines } from './machines.ts';
 import { getActorRecording, getRequestRecording } from './recordings.ts';
 import { allActors, type InspectDeps, type InspectScope, ownActors } from './scope.ts';
 import { streamInspected } from './stream.ts';
 
-/** The routes that show actors: all of them to operators, and its own to an organization. */
+/**
+ * The routes that show actors: all of them to operators, and its own to an organization. Operators can also
+ * act on them.
+ */
 export function inspectRoutes(deps: InspectDeps & UsageDeps): PathMethods[] {
+  const all = allActors(deps);
   return [
-    ...under('/v1/operator/inspect', allActors(deps)),
+    ...under('/v1/operator/inspect', all),
+    ['/v1/operator/inspect/actors/:kind/:id/retry', { POST: postAct(all, 'retry') }],
+    ['/v1/operator/inspect/actors/:kind/:id/cancel', { POST: postAct(all, 'cancel') }],
+    ['/v1/operator/inspect/actors/:kind/:id/reset', { POST: postAct(all, 'reset') }],
     ...under('/v1/management/inspect', ownActors(deps)),
   ];
 }

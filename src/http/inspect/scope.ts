@@ -1,6 +1,7 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Inspector } from '../../inference/inspection/inspector.ts';
 import type { LiveFrames } from '../../inference/inspection/live-frames.ts';
+import type { OperatorActs } from '../../inference/inspection/operator-acts.ts';
 import { OPERATOR, organizationViewer, type Viewer } from '../../inference/inspection/viewer.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import { requireOwnPage } from '../auth/same-origin.ts';
@@ -12,6 +13,7 @@ import type { UsageDeps } from '../management/usage/lines.ts';
 interface Inspection {
   readonly inspector: Inspector;
   readonly frames: Pick<LiveFrames, 'open'>;
+  readonly acts: Pick<OperatorActs, 'perform'>;
   /** The key of the aliases that organizations see. */
   readonly alias_key: Uint8Array;
   /** The origin of the dashboard, if a setting names it. */

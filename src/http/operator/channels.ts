@@ -116,7 +116,7 @@ export class OperatorChannels {
       });
     }
     await this.switch(parts, account.config.id, null, actor);
-    for (const actor of account.actors) actor.onProbeSucceeded();
+    for (const actor of account.actors) actor.mend('operator');
     return this.channelResponse(account);
   };
 

@@ -132,15 +132,15 @@ export class Batches {
 
   /**
    * Cancels the items that have not started, and returns the batch. Throws WeirError: `not_found`,
-   * or 400 if the batch has ended.
+   * or 400 if the batch has ended. `by` is on record with the event.
    */
-  async cancel(id: string, organization_id: string): Promise<BatchRow> {
+  async cancel(id: string, organization_id: string, by?: 'operator'): Promise<BatchRow> {
     const { status } = await this.get(id, organization_id);
     if (status === 'ended') {
       const message = `Batch ${id} cannot be canceled: its processing has ended.`;
       throw new WeirError('invalid_request', message, { param: 'message_batch_id' });
     }
-    const event = { type: 'CANCEL' } satisfies BatchEvent;
+    const event = { type: 'CANCEL', ...(by ? { by } : {}) } satisfies BatchEvent;
     const result = await this.deps.send({ kind: BATCH_KIND, id, event });
     if (result.type === 'fenced') throw unavailableError();
     return this.get(id, organization_id);

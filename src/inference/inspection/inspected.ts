@@ -3,6 +3,7 @@ import { type AnyMachineSnapshot, __unsafe_getAllOwnEventDescriptors as eventsOf
 import { readMoneySums, readWaits } from '../../../db/actors/inspection.ts';
 import { restoreSnapshot } from '../../replay/stored-snapshot.ts';
 import type { Json } from '../../replay/versioned.ts';
+import { type Act, actsOf } from './act-rules.ts';
 import { durableRecord, memoryRecord } from './actor-record.ts';
 import type { FoundActor } from './inspector.ts';
 import { machineOf } from './past.ts';
@@ -14,14 +15,14 @@ export async function inspectedActor(sql: Sql, viewer: Viewer, found: FoundActor
 }
 
 async function durable(sql: Sql, viewer: Viewer, row: NonNullable<FoundActor['row']>) {
-  const { kind, id, created_at, updated_at, machine_version } = row;
+  const { kind, id, created_at, updated_at } = row;
   const [[waits], money] = await Promise.all([readWaits(sql, [row]), readMoneySums(sql, row)]);
-  const machine = machineOf(kind);
-  const snapshot = restoreSnapshot(machine, { snapshot: row.snapshot as Json, machine_version });
+  const snapshot = snapshotOfFound({ row });
   return {
     ...durableRecord(viewer, row, waits),
     ...snapshotOf(viewer, kind, id, snapshot),
     next_events: row.live ? nextEvents(snapshot) : [],
+    acts: actsFor(viewer, kind, snapshot),
     /** Events from this number on can be read. */
     first_seq: 1,
     created_at: created_at.toISOString(),
@@ -35,16 +36,15 @@ async function durable(sql: Sql, viewer: Viewer, row: NonNullable<FoundActor['ro
   };
 }
 
-function inMemory(viewer: Viewer, { memory, replicas }: Extract<FoundActor, { memory: object }>) {
-  const { kind, id, value, context, base, events } = memory;
-  const machine = machineOf(kind);
-  const snapshot = restoreSnapshot(machine, {
-    ...{ snapshot: { value, context } as unknown as Json, machine_version: machine.version },
-  });
+function inMemory(viewer: Viewer, found: Extract<FoundActor, { memory: object }>) {
+  const { memory, replicas } = found;
+  const { kind, id, base, events } = memory;
+  const snapshot = snapshotOfFound(found);
   return {
     ...memoryRecord(viewer, memory),
     ...snapshotOf(viewer, kind, id, snapshot),
     next_events: nextEvents(snapshot),
+    acts: actsFor(viewer, kind, snapshot),
     first_seq: events[0]?.seq ?? memory.seq + 1,
     ...{ created_at: null, updated_at: events.at(-1) ? isoOf(events.at(-1)?.at_ms) : null },
     ...{ timers: [], effects: [], money: null },
@@ -52,6 +52,28 @@ function inMemory(viewer: Viewer, { memory, replicas }: Extract<FoundActor, { me
     /** State and context before event `first_seq`. */
     base: { value: base.value, context: viewer.members(kind, id, base.context) },
   };
+}
+
+/** Returns the snapshot of an actor, for the present version of its machine. */
+export function snapshotOfFound(found: Pick<FoundActor, 'row' | 'memory'>): AnyMachineSnapshot {
+  const { row, memory } = found;
+  if (row) {
+    const { machine_version } = row;
+    return restoreSnapshot(machineOf(row.kind), {
+      snapshot: row.snapshot as Json,
+      machine_version,
+    });
+  }
+  if (!memory) throw new Error('an actor is a row or in memory');
+  const { kind, value, context } = memory;
+  const machine = machineOf(kind);
+  const snapshot = { value, context } as unknown as Json;
+  return restoreSnapshot(machine, { snapshot, machine_version: machine.version });
+}
+
+/** What the viewer can do to the actor now. Organizations have other routes for their tasks and batches. */
+function actsFor({ organization_id }: Viewer, kind: string, snapshot: AnyMachineSnapshot): Act[] {
+  return organization_id === null ? actsOf(kind, snapshot) : [];
 }
 
 /** State and context of an actor, as the viewer sees them. */

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres';
-import { type EventMoney, readHistory } from '../../../db/actors/history.ts';
+import { type EventMoney, type HistoryRow, readHistory } from '../../../db/actors/history.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
 import { hashSnapshot, sha256 } from '../../actors/durable/snapshot.ts';
-import type { Cause } from '../../replay/event-ring.ts';
+import { BY_OPERATOR, type Cause } from '../../replay/event-ring.ts';
 import { MACHINES } from '../../replay/machines.ts';
 import { type EventToReplay, type ReplayedEvent, replay } from '../../replay/replay.ts';
 import { statePath } from '../../replay/step.ts';
@@ -50,9 +50,15 @@ export async function pastOfRows(
   while (events.length < wanted) {
     const page = await readHistory(sql, kind, id, events.length, wanted - events.length);
     if (page.length === 0) break;
-    events.push(...page.map((row) => ({ ...row, event: row.event as { type: string } })));
+    events.push(...page.map(pastEvent));
   }
   return { machine: machineOf(kind), base: undefined, events };
+}
+
+/** An event of the log names its cause only if an operator caused it. */
+function pastEvent(row: HistoryRow): PastEvent {
+  const event = row.event as { type: string; by?: string };
+  return { ...row, event, cause: event.by === BY_OPERATOR ? BY_OPERATOR : undefined };
 }
 
 /** Returns the kept events of an actor without a log. */

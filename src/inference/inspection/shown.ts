@@ -28,11 +28,11 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 /** Members that name channels. Organizations see a name that means nothing (P5). */
 const CHANNEL_MEMBERS = new Set(['pinned_channel', 'tried', 'channel_id']);
 
-/** The `type` of an event, and of a verdict inside a context. */
-const ALWAYS = 'type';
+/** The `type` of an event, and of a verdict inside a context. `by` says that an operator caused the event. */
+const ALWAYS = ['type', 'by'];
 
 const ALLOWED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries(MEMBERS).map(([kind, members]) => [kind, new Set([ALWAYS, ...members])]),
+  Object.entries(MEMBERS).map(([kind, members]) => [kind, new Set([...ALWAYS, ...members])]),
 );
 
 /** Replaces the id of a channel by a name that means nothing. Undefined for operators. */

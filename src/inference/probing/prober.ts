@@ -49,7 +49,7 @@ export class Prober {
    */
   async test(channel: ChannelActor): Promise<ProbeResult> {
     const result = await this.runProbe(channel);
-    if (result.ok && result.kind === 'call') channel.onProbeSucceeded();
+    if (result.ok && result.kind === 'call') channel.mend('probe');
     return result;
   }
 

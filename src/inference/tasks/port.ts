@@ -145,7 +145,7 @@ export interface TaskPort {
    * Cancels a task of the organization, as far as that is safe (P10). If no upstream can have the
    * task, it fails and its money is released. Otherwise the upstream is requested to cancel its job,
    * and what the upstream then reports decides. Returns when the request is committed. A second call
-   * is harmless. Throws WeirError `service_unavailable`.
+   * is harmless. `by` is on record with the event. Throws WeirError `service_unavailable`.
    */
-  cancel(id: string, organization_id: string): Promise<void>;
+  cancel(id: string, organization_id: string, by?: 'operator'): Promise<void>;
 }

@@ -102,12 +102,12 @@ export class Tasks implements TaskPort {
     return this.watches.watch(request);
   }
 
-  async cancel(id: string, organization_id: string): Promise<void> {
+  async cancel(id: string, organization_id: string, by?: 'operator'): Promise<void> {
     if (!(await this.find(id, organization_id))) throw taskNotFound();
     const result = await this.deps.send({
       kind: TASK_KIND,
       id,
-      event: { type: 'CANCEL_REQUESTED' } satisfies TaskEvent,
+      event: { type: 'CANCEL_REQUESTED', ...(by ? { by } : {}) } satisfies TaskEvent,
       inTransaction: (tx: TransactionSql) => recordCancelRequest(tx, id, organization_id),
     });
     if (result.type === 'not_found') throw taskNotFound();

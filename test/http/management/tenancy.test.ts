@@ -144,6 +144,13 @@ const ROUTES: Route[] = [
   operator('/tasks'),
   operator('/inspect/machines'),
   operator('/inspect/actors'),
+  // Without a body, an act is refused.
+  ...['retry', 'cancel', 'reset'].map(
+    (act): Route => ({
+      ...operator(`/inspect/actors/task/weir_none/${act}`),
+      ...{ method: 'POST', status: 415 },
+    }),
+  ),
   operator('/books'),
   operator('/channels/canary-channel-chat/circuit-history'),
 ];

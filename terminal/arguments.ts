@@ -4,24 +4,32 @@ import { durationMs } from './text.ts';
 const MACHINES = ['task', 'batch', 'webhook', 'quota', 'channel'];
 const DEFAULT_ACTORS = 50;
 const DEFAULT_EVENTS = 20;
+/** The port and the page that `@statelyai/inspect` expects. */
+const DEFAULT_PORT = 8_080;
+const STATELY_INSPECTOR = 'https://stately.ai/inspect';
+const MAX_PORT = 65_535;
 
 /** The arguments are wrong. The message says which one. */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
 
-/** What both commands take. */
+/** What all commands take. */
 interface Common {
   readonly machine: string | undefined;
-  readonly replica: string | undefined;
-  readonly json: boolean;
   readonly url: string | undefined;
   readonly token: string | undefined;
   readonly data: string | undefined;
 }
 
+/** What the commands that print actors take. */
+interface Printing extends Common {
+  readonly replica: string | undefined;
+  readonly json: boolean;
+}
+
 /** `bin/weir actors`. */
-export interface ActorsCommand extends Common {
+export interface ActorsCommand extends Printing {
   readonly command: 'actors';
   readonly state: string | undefined;
   readonly organization: string | undefined;
@@ -32,25 +40,37 @@ export interface ActorsCommand extends Common {
 }
 
 /** `bin/weir actor ID`. */
-export interface ActorCommand extends Common {
+export interface ActorCommand extends Printing {
   readonly command: 'actor';
   readonly id: string;
   readonly events: number;
   readonly follow: boolean;
 }
 
+/** `bin/weir inspector`. */
+export interface InspectorCommand extends Common {
+  readonly command: 'inspector';
+  /** Only the actor with this id. */
+  readonly id: string | undefined;
+  /** 0: a free one. */
+  readonly port: number;
+  /** The page that is shown in a frame. */
+  readonly inspector: URL;
+}
+
 const text = { type: 'string' } as const;
-const COMMON = {
-  ...{ machine: text, replica: text, url: text, token: text, data: text },
-  json: { type: 'boolean' },
-} as const;
+const COMMON = { machine: text, url: text, token: text, data: text };
+const PRINTING = { ...COMMON, replica: text, json: { type: 'boolean' } } as const;
 
 /** Reads the arguments of `bin/weir`. Throws ArgumentError. */
-export function readArguments(args: readonly string[]): ActorsCommand | ActorCommand {
+export function readArguments(
+  args: readonly string[],
+): ActorsCommand | ActorCommand | InspectorCommand {
   const [command, ...rest] = args;
   if (command === 'actors') return actorsOf(rest);
   if (command === 'actor') return actorOf(rest);
-  throw new ArgumentError(`There is no command ${command ?? ''}. Use actors or actor.`);
+  if (command === 'inspector') return inspectorOf(rest);
+  throw new ArgumentError(`There is no command ${command ?? ''}. Use actors, actor or inspector.`);
 }
 
 function actorsOf(args: string[]): ActorsCommand {
@@ -58,7 +78,7 @@ function actorsOf(args: string[]): ActorsCommand {
     parseArgs({
       args,
       options: {
-        ...COMMON,
+        ...PRINTING,
         ...{ state: text, organization: text, 'longer-than': text, limit: text },
         ended: { type: 'boolean' },
       },
@@ -79,7 +99,7 @@ function actorsOf(args: string[]): ActorsCommand {
   const limit = wholeNumber('limit', values.limit) ?? DEFAULT_ACTORS;
   return {
     command: 'actors',
-    ...common(values),
+    ...printing(values),
     state,
     organization,
     ended,
@@ -93,7 +113,7 @@ function actorOf(args: string[]): ActorCommand {
     parseArgs({
       args,
       options: {
-        ...COMMON,
+        ...PRINTING,
         ...{ events: text, follow: { type: 'boolean', short: 'f' } },
       },
       allowPositionals: true,
@@ -105,7 +125,27 @@ function actorOf(args: string[]): ActorCommand {
   }
   const { follow = false } = values;
   const events = wholeNumber('events', values.events) ?? DEFAULT_EVENTS;
-  return { command: 'actor', ...common(values), id, events, follow };
+  return { command: 'actor', ...printing(values), id, events, follow };
+}
+
+function inspectorOf(args: string[]): InspectorCommand {
+  const { values } = parsed(() =>
+    parseArgs({ args, options: { ...COMMON, id: text, port: text, inspector: text } }),
+  );
+  const {
+    id,
+    port: digits = String(DEFAULT_PORT),
+    inspector: address = STATELY_INSPECTOR,
+  } = values;
+  const port = /^\d{1,5}$/.test(digits) ? Number(digits) : MAX_PORT + 1;
+  if (port > MAX_PORT) throw new ArgumentError(`--port must be a number from 0 to ${MAX_PORT}.`);
+  const inspector = URL.parse(address);
+  if (!inspector || !['http:', 'https:'].includes(inspector.protocol)) {
+    throw new ArgumentError(
+      `--inspector must be the address of a page, e.g. ${STATELY_INSPECTOR}.`,
+    );
+  }
+  return { command: 'inspector', ...common(values), id, port, inspector };
 }
 
 function parsed<Parsed>(parse: () => Parsed): Parsed {
@@ -116,19 +156,28 @@ function parsed<Parsed>(parse: () => Parsed): Parsed {
   }
 }
 
-function common(values: {
-  machine?: string | undefined;
-  replica?: string | undefined;
-  json?: boolean | undefined;
-  url?: string | undefined;
-  token?: string | undefined;
-  data?: string | undefined;
-}): Common {
-  const { machine, replica, json = false, url, token, data } = values;
+interface CommonValues {
+  readonly machine?: string | undefined;
+  readonly url?: string | undefined;
+  readonly token?: string | undefined;
+  readonly data?: string | undefined;
+}
+
+function common({ machine, url, token, data }: CommonValues): Common {
   if (machine !== undefined && !MACHINES.includes(machine)) {
     throw new ArgumentError(`--machine must be one of ${MACHINES.join(', ')}.`);
   }
-  return { machine, replica, json, url, token, data };
+  return { machine, url, token, data };
+}
+
+function printing(
+  values: CommonValues & {
+    readonly replica?: string | undefined;
+    readonly json?: boolean | undefined;
+  },
+): Printing {
+  const { replica, json = false } = values;
+  return { ...common(values), replica, json };
 }
 
 function wholeNumber(name: string, digits: string | undefined): number | undefined {

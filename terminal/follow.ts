@@ -5,13 +5,12 @@ import {
   type ShownActor,
   type ShownEvent,
 } from './events.ts';
-import { type InspectClient, type News, RequestError } from './inspect-client.ts';
+import type { InspectClient, News } from './inspect-client.ts';
 import type { Output } from './output.ts';
+import { repeat } from './repeat.ts';
 
 /** The event that sums the calls which a quota admitted without an event. */
 const SUM_OF_CALLS = 'CALLS';
-const FIRST_PAUSE_MS = 500;
-const LAST_PAUSE_MS = 10_000;
 
 interface Followed {
   readonly client: InspectClient;
@@ -30,23 +29,15 @@ export async function follow(followed: Followed): Promise<void> {
   const { client, actor, output } = followed;
   const query = { kind: actor.kind, id: actor.id, definitions: 'false' };
   let { last } = followed;
-  let pause_ms = FIRST_PAUSE_MS;
-  for (;;) {
-    try {
-      for await (const news of client.watch(query)) {
-        if (isForOther(news, actor)) continue;
-        if (isNews(news, last)) last = await printNews(followed, last);
-        if (news.name === 'frame' ? news.hasEnded : !(await isLive(followed))) return;
-        pause_ms = FIRST_PAUSE_MS;
-      }
-      output.note('The connection ended. Connecting again.');
-    } catch (error) {
-      if (!(error instanceof RequestError) || !error.isTemporary) throw error;
-      output.note(`${error.message}\nTrying again in ${pause_ms / 1_000} s.`);
+  await repeat(output, async (onAnswer) => {
+    for await (const news of client.watch(query)) {
+      if (isForOther(news, actor)) continue;
+      if (isNews(news, last)) last = await printNews(followed, last);
+      if (news.name === 'frame' ? news.hasEnded : !(await isLive(followed))) return true;
+      onAnswer();
     }
-    await Bun.sleep(pause_ms);
-    pause_ms = Math.min(pause_ms * 2, LAST_PAUSE_MS);
-  }
+    return false;
+  });
 }
 
 /** Quotas and channels have one actor on each replica. Durable actors have one in all. */

@@ -38,8 +38,9 @@ export type News =
       readonly hasEnded: boolean;
     };
 
+/** A server-sent event. Frames have no name. */
 interface StreamEvent {
-  readonly event?: string;
+  readonly event?: string | undefined;
   readonly data: string;
 }
 
@@ -50,6 +51,7 @@ interface Frame {
 }
 
 function newsOf(name: string | undefined, data: string): News {
+  if (data === '') return { name: 'opened' };
   if (name !== undefined) return { name: name === 'gap' ? 'gap' : 'skipped' };
   const { event, snapshot, _weir } = JSON.parse(data) as Frame;
   return {
@@ -86,15 +88,18 @@ export class InspectClient {
    * Throws RequestError if Weir refuses the stream.
    */
   async *watch(query: Readonly<Record<string, string | undefined>>): AsyncGenerator<News> {
+    for await (const { event, data } of this.stream(query)) yield newsOf(event, data);
+  }
+
+  /** Opens the stream and yields its events as they came, first one without data. Throws like `watch`. */
+  async *stream(query: Readonly<Record<string, string | undefined>>): AsyncGenerator<StreamEvent> {
     const response = await this.request('/events', query, 'text/event-stream');
-    yield { name: 'opened' };
+    yield { data: '' };
     const events = (response.body ?? new ReadableStream<Uint8Array>())
       .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
       .pipeThrough(new EventSourceParserStream());
     try {
-      for await (const { event, data } of events as unknown as AsyncIterable<StreamEvent>) {
-        yield newsOf(event, data);
-      }
+      for await (const each of events as unknown as AsyncIterable<StreamEvent>) yield each;
     } catch {
       // The connection broke. The caller opens another.
     }

@@ -4,6 +4,7 @@ import { listCommand } from './actors.ts';
 import { findAddress } from './address.ts';
 import { ArgumentError, readArguments } from './arguments.ts';
 import { InspectClient, RequestError } from './inspect-client.ts';
+import { inspectorCommand } from './inspector.ts';
 import { standardOutput } from './output.ts';
 
 const REFUSED = 1;
@@ -14,7 +15,8 @@ try {
   const command = readArguments(process.argv.slice(2));
   const client = new InspectClient(findAddress(command));
   if (command.command === 'actors') await listCommand(client, command, output);
-  else await actorCommand(client, command, output);
+  else if (command.command === 'actor') await actorCommand(client, command, output);
+  else await inspectorCommand(client, command, output);
 } catch (error) {
   if (error instanceof ArgumentError) {
     output.note(`${error.message}\nbin/weir --help shows all arguments.`);

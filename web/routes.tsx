@@ -1,4 +1,5 @@
 import { accessRoutes } from './pages/access/routes.ts';
+import { actorsRoutes } from './pages/actors/routes.ts';
 import { batchesRoutes } from './pages/batches/routes.ts';
 import { billingRoutes } from './pages/billing/routes.ts';
 import { docsRoutes } from './pages/docs/routes.ts';
@@ -28,6 +29,7 @@ export const routeTree = root.addChildren([
     ...playgroundRoutes,
     ...modelsRoutes,
     ...welcomeRoutes,
+    ...actorsRoutes,
     ...machinesRoutes,
     ...docsRoutes,
     ...goRoutes,

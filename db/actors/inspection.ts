@@ -2,6 +2,8 @@ import type { Fragment, Sql } from 'postgres';
 import { whereEqual } from '../pages.ts';
 import type { ActorAddress, JsonValue } from './store.ts';
 
+type LongerThan = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
 /** Which durable actors a list has. A missing member means all. */
 export interface ActorFilter {
   readonly kinds: readonly string[];
@@ -13,6 +15,11 @@ export interface ActorFilter {
   readonly replica?: string | undefined;
   /** False for actors that have ended. */
   readonly live: boolean;
+  /**
+   * Only actors that are longer in the first part of their state than this, ms, by kind and first part.
+   * States that are not named have none.
+   */
+  readonly longer_than_ms?: LongerThan | undefined;
   /** The final states of each kind, for a list of ended actors. */
   readonly final_states?: Readonly<Record<string, readonly string[]>> | undefined;
 }
@@ -66,9 +73,18 @@ const columns = (sql: Sql) => sql`kind, id, organization_id, state, seq, machine
   coalesce(owner, '') as replica, ${since_us(sql)} as since_us`;
 
 function conditions(sql: Sql, filter: Omit<ActorFilter, 'kinds' | 'state'>): Fragment {
-  const { id, organization_id, replica, live } = filter;
+  const { id, organization_id, replica, live, longer_than_ms } = filter;
   return sql`${live ? sql`live` : sql`not live`} ${whereEqual(sql, 'id', id)}
-    ${whereEqual(sql, 'organization_id', organization_id)} ${whereEqual(sql, 'owner', replica)}`;
+    ${whereEqual(sql, 'organization_id', organization_id)} ${whereEqual(sql, 'owner', replica)}
+    ${longer_than_ms ? isLonger(sql, longer_than_ms) : sql``}`;
+}
+
+/** `since < …` for the shortest time lets the index leave out the actors that have just come. */
+function isLonger(sql: Sql, longer_than_ms: LongerThan): Fragment {
+  const shortest = Math.min(...Object.values(longer_than_ms).flatMap(Object.values<number>));
+  return sql`and since < weir_now() - ${shortest}::float8 * interval '1 millisecond'
+    and since < weir_now() - interval '1 millisecond'
+      * (${JSON.stringify(longer_than_ms)}::text::jsonb -> kind ->> top_state)::float8`;
 }
 
 function inState(sql: Sql, state: string | undefined): Fragment {

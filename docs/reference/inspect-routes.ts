@@ -23,6 +23,8 @@ function inspectRoutes(caller: 'organization' | 'operator', prefix: string): Ref
         id: 'Only the actor with this id.',
         state: 'Only actors in this state, or in a state inside of it.',
         live: 'False: actors that have ended, the latest first.',
+        stuck:
+          'True: only living actors that are longer in the first part of their state than is usual.',
         replica: 'Only actors of this replica; for operators.',
         organization_id: 'Only actors of this organization; for operators.',
       },

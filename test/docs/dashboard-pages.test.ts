@@ -8,7 +8,7 @@ import { projectFiles, ROOT } from '../house/sources.ts';
 const PAGES = [
   'Connect a provider',
   ...['Playground', 'Models', 'Tasks', 'Batches', 'Overview', 'API keys', 'Usage', 'Billing'],
-  ...['Access', 'Machines', 'Cache', 'Organizations', 'Channels', 'Catalogue', 'Actors', 'Books'],
+  ...['Access', 'Actors', 'Machines', 'Cache', 'Organizations', 'Channels', 'Catalogue', 'Books'],
 ];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

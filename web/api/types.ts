@@ -15,6 +15,8 @@ import type { keyState } from '../../src/http/management/usage/key-state.ts';
 import type { publicCall, runningList } from '../../src/http/management/usage/running-view.ts';
 import type { statementView } from '../../src/http/management/usage/statement-view.ts';
 import type { invitationRecord, memberRecord } from '../../src/http/people/view.ts';
+import type { ActorRecord } from '../../src/inference/inspection/actor-record.ts';
+import type { inspectedActor } from '../../src/inference/inspection/inspected.ts';
 import type { arrivalOf } from '../../src/inference/records/arrival-view.ts';
 
 type View<Make extends (...args: never[]) => unknown> = ReturnType<Make>;
@@ -93,3 +95,21 @@ export type Balance = View<typeof balanceView>;
 
 /** The deposits and charges of a month. */
 export type Statement = View<typeof statementView>;
+
+/** An actor, as the list of actors has it. */
+export type ListedActor = ActorRecord;
+
+/** A page of the list of actors. */
+export interface ActorList extends List<ListedActor> {
+  /** The actors of all pages by state. */
+  readonly counts: readonly {
+    readonly kind: string;
+    readonly state: string;
+    readonly actors: number;
+  }[];
+  /** Replicas that did not answer, so their quotas and channels are missing. */
+  readonly silent_replicas: number;
+}
+
+/** An actor with its timers, its effects and its money. */
+export type InspectedActor = Awaited<ReturnType<typeof inspectedActor>>;

@@ -50,6 +50,12 @@ const PLACES: readonly (readonly Place[])[] = [
       says: 'members, tokens, audit log',
       needs: 'people.read',
     },
+    {
+      to: '/actors',
+      title: 'Actors',
+      says: 'what is stuck, why, what happened, live states',
+      needs: 'actors.read',
+    },
     { to: '/machines', title: 'Machines', says: 'what may happen next, states, statecharts' },
     { to: '/docs', title: 'Docs', says: 'how to use and operate Weir' },
   ],

@@ -24,6 +24,7 @@ export const ListInspectedSchema = Type.Object(
     organization_id: nameParameter(),
     replica: nameParameter(),
     live: choiceParameter(['true', 'false']),
+    stuck: choiceParameter(['true', 'false']),
     cursor: Type.Optional(Type.String()),
     limit: Type.Optional(
       Type.Integer({
@@ -48,14 +49,15 @@ export const validateReplica = validator(InspectedActorSchema);
 
 /**
  * `GET …/inspect/actors`: the actors of all replicas. Living ones come in the order in which they entered
- * their state, so the first may be stuck. `live=false` lists ended ones, the latest first. `counts` has
- * the living actors by state, for the same filter without `state`.
+ * their state. `stuck=true` lists those that are longer in it than is usual. `live=false` lists ended
+ * ones, the latest first. `counts` has the living actors by state, for the same filter without `state`.
  */
 export function listInspected(scope: InspectScope): Handler {
   return async (context) => {
     const viewer = await scope.admit(context);
     const {
       live = 'true',
+      stuck = 'false',
       limit = DEFAULT_LIMIT,
       cursor,
       ...wanted
@@ -64,9 +66,14 @@ export function listInspected(scope: InspectScope): Handler {
       if (viewer.organization_id === null || wanted[param] === undefined) continue;
       throw new WeirError('invalid_request', `Only operators may send ${param}.`, { param });
     }
+    if (stuck === 'true' && live === 'false') {
+      throw new WeirError('invalid_request', 'An ended actor is not stuck.', {
+        ...{ param: 'stuck', hint: 'Send stuck=true without live=false.' },
+      });
+    }
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const { inspector } = scope.deps.inspection();
-    const filter = { ...wanted, live: live === 'true' };
+    const filter = { ...wanted, live: live === 'true', stuck: stuck === 'true' };
     const { rows, last, has_more, counts, silent_replicas } = await inspector.list(
       viewer,
       ...([filter, limit, after] as const),

@@ -28,6 +28,8 @@ export const PAGES = [
   '/access/audit',
   '/access/webhooks',
   '/access/settings',
+  '/actors',
+  '/actors/:kind/:id',
   '/machines',
   '/machines/:machine',
   '/docs',

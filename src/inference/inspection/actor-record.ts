@@ -1,4 +1,6 @@
 import type { ActorWaits, ListedActor } from '../../../db/actors/inspection.ts';
+import { topState } from '../../replay/step.ts';
+import { isStuck, usualMs } from '../../replay/usual.ts';
 import { attemptOf, wordsFor } from '../../replay/words.ts';
 import type { ListedMemoryActor } from './memory-actors.ts';
 import type { Viewer } from './viewer.ts';
@@ -30,6 +32,10 @@ export interface ActorRecord {
   /** When something happens next by itself; null = only an event from outside changes it. */
   readonly next_at: string | null;
   readonly deadline_at: string | null;
+  /** How long actors are usually in the first part of this state; null if they may rest there. */
+  readonly usual_ms: number | null;
+  /** True if the actor is longer in it than is usual. */
+  readonly is_stuck: boolean;
 }
 
 /** Returns the record of a durable actor. */
@@ -68,11 +74,15 @@ export function memoryRecord(viewer: Viewer, actor: ListedMemoryActor): ActorRec
 
 function shared(viewer: Viewer, actor: ListedActor) {
   const { kind, id, organization_id, state, seq, machine_version, live, replica, since_us } = actor;
+  const since_ms = Math.floor(since_us / US_PER_MS);
+  const top = topState(state);
   return {
     object: 'actor' as const,
     ...{ kind, id, organization_id, state, seq, machine_version, live },
     replica: replica === '' ? null : viewer.replica(replica),
-    since: new Date(Math.floor(since_us / US_PER_MS)).toISOString(),
+    since: new Date(since_ms).toISOString(),
+    usual_ms: usualMs(kind, top),
+    is_stuck: live && isStuck(kind, top, since_ms, Date.now()),
     says: wordsFor(kind, state),
   };
 }

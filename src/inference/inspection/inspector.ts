@@ -13,6 +13,7 @@ import {
 } from '../../../db/actors/inspection.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
 import { MACHINES } from '../../replay/machines.ts';
+import { USUAL_MS } from '../../replay/usual.ts';
 import { type ActorRecord, durableRecord, memoryRecord } from './actor-record.ts';
 import { isDurable, isInMemory } from './kinds.ts';
 import type { ListedMemoryActor, MemoryActor, MemoryActors, MemoryPage } from './memory-actors.ts';
@@ -35,6 +36,8 @@ export interface InspectFilter {
   readonly organization_id?: string | undefined;
   readonly replica?: string | undefined;
   readonly live: boolean;
+  /** Only actors that are longer in their state than is usual. */
+  readonly stuck: boolean;
 }
 
 /** One page of actors of all replicas. */
@@ -79,7 +82,12 @@ export class Inspector {
     after: ActorPlace | undefined,
   ): Promise<ActorPage> {
     const kinds = viewer.kinds.filter((kind) => wanted.kind === undefined || kind === wanted.kind);
-    const filter = { ...wanted, organization_id: viewer.organization_id ?? wanted.organization_id };
+    const { stuck, ...named } = wanted;
+    const filter = {
+      ...named,
+      organization_id: viewer.organization_id ?? wanted.organization_id,
+      longer_than_ms: stuck ? USUAL_MS : undefined,
+    };
     const [durable, memory] = await Promise.all([
       this.listRows({ ...filter, kinds: kinds.filter(isDurable) }, limit + 1, after),
       this.listMemory({ ...filter, kinds: kinds.filter(isInMemory) }, limit + 1, after),

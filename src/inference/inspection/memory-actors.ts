@@ -56,6 +56,7 @@ export class MemoryActors {
   /** Lists at most `limit` actors after a place, and counts all that fit the filter but for its state. */
   list(filter: ActorFilter, limit: number, after?: ActorPlace): MemoryPage {
     const replica = this.deps.replica_id();
+    const now = Date.now();
     if (!filter.live || (filter.replica !== undefined && filter.replica !== replica)) {
       return { rows: [], counts: [] };
     }
@@ -67,6 +68,9 @@ export class MemoryActors {
       const { organization_id } = filter;
       if (organization_id !== undefined && found.organization_id !== organization_id) continue;
       const top = topState(state);
+      const longest =
+        filter.longer_than_ms && (filter.longer_than_ms[kind]?.[top] ?? Number.POSITIVE_INFINITY);
+      if (longest !== undefined && now - ring.since_ms <= longest) continue;
       const counted = counts.get(`${kind} ${top}`);
       counts.set(`${kind} ${top}`, { kind, state: top, actors: (counted?.actors ?? 0) + 1 });
       if (filter.state !== undefined && !isIn(state, filter.state)) continue;

@@ -147,8 +147,39 @@ describe('the list', () => {
     );
   });
 
+  test('has those that are longer in their state than is usual, if asked', async () => {
+    const id = await tenants.createTask(tenants.home, 60_000);
+    const { sql } = tenants.database;
+    await until('the task waits for a poll', async () => {
+      const { data } = await ok<List>(owner(`/actors?kind=task&id=${id}`));
+      return data[0]?.state.startsWith('processing') && data[0];
+    });
+    const stuck = (read: (path: string) => Promise<Response>, query = '') =>
+      ok<List>(read(`/actors?stuck=true${query}`));
+    expect((await stuck(owner)).data).toEqual([]);
+    await sql`update actor set since = weir_now() - interval '11 minutes' where id = ${id}`;
+    for (const found of [await stuck(owner), await stuck(operator, '&kind=task')]) {
+      expect(found.data).toMatchObject([{ id, is_stuck: true, usual_ms: 600_000 }] as object[]);
+      expect(found.counts).toEqual([{ kind: 'task', state: 'processing', actors: 1 }]);
+    }
+    expect((await stuck(owner, '&kind=quota')).data).toEqual([]);
+    expect((await stuck(owner, '&state=pending')).data).toEqual([]);
+    const all = await ok<List>(owner('/actors'));
+    expect(all.data.filter((each) => 'is_stuck' in each && each.is_stuck === true)).toHaveLength(1);
+    await errorOf(await owner('/actors?stuck=true&live=false'), 400);
+    await tenants.send('POST', `/v1/management/tasks/${id}/cancel`, tenants.home.management_token);
+  });
+
   test('refuses wrong parameters', async () => {
-    const wrong = ['?kind=x', '?live=maybe', '?limit=0', '?limit=101', '?cursor=x', '?color=red'];
+    const wrong = [
+      '?kind=x',
+      '?live=maybe',
+      '?stuck=maybe',
+      '?limit=0',
+      '?limit=101',
+      '?cursor=x',
+      '?color=red',
+    ];
     for (const query of [...wrong, `?cursor=${btoa('[1,"a","b"]')}`, '?state=%00']) {
       await errorOf(await operator(`/actors${query}`), 400);
     }

@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { CapBar } from '../../parts/cap-bar.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
+import { GoLink } from '../../parts/go-link.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
@@ -61,7 +62,10 @@ function Shown({ answer, query }: { answer: Answer<ApiKey>; query: ReturnType<ty
           <Link to="/keys" className="text-accent underline">
             API keys
           </Link>{' '}
-          · <code className="font-mono text-[0.9em]">{key.key_prefix}</code>
+          · <code className="font-mono text-[0.9em]">{key.key_prefix}</code> ·{' '}
+          <GoLink to={`/actors/quota/${encodeURIComponent(key.id)}`}>
+            Why it admits or refuses
+          </GoLink>
         </>
       }
       acts={

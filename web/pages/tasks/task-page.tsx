@@ -153,7 +153,9 @@ function Moments({ task }: { task: Task }) {
         </li>
       ))}
       <li className="text-sm text-soft">
-        Its call: <GoLink to={`/usage/requests/${request_id}`}>{request_id}</GoLink>
+        <GoLink to={`/actors/task/${encodeURIComponent(task.id)}`}>Every step of it</GoLink>, with
+        the money that moved. Its call:{' '}
+        <GoLink to={`/usage/requests/${request_id}`}>{request_id}</GoLink>
         {task.billing_transaction_id === null ? null : (
           <>
             , charged as <Copy text={task.billing_transaction_id} what="billing transaction id" />

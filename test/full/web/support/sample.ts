@@ -87,6 +87,7 @@ export function pathsOf(pages: readonly string[], sample: Sample): string[] {
     '/keys/:id': sample.key_id,
     '/usage/requests/:id': sample.request_id,
     '/billing/:month': sample.month,
+    '/actors/:kind/:id': sample.task_id,
     '/machines/:machine': 'task',
     '/docs/:page': 'architecture',
     '/docs/decisions/:page': 'dashboard',
@@ -94,5 +95,5 @@ export function pathsOf(pages: readonly string[], sample: Sample): string[] {
   };
   return pages
     .filter((page) => page !== '/v1/auth/links/:link')
-    .map((page) => page.replace(/:\w+$/, ids[page] ?? 'none'));
+    .map((page) => page.replace(/:\w+$/, ids[page] ?? 'none').replace(':kind', 'task'));
 }

@@ -101,8 +101,8 @@ function ledgerLines(money: NonNullable<Moment['event']>['money']): Line[] {
   if (!money) return [];
   const lines: Line[] = [
     [money.held_nano_usd, 'were held for it'],
-    [money.settled_nano_usd, 'of them were charged'],
-    [money.released_nano_usd, 'of them were released: they went back to the key'],
+    [money.settled_nano_usd, 'were charged'],
+    [money.released_nano_usd, 'were released: they went back to the key'],
   ];
   return lines.filter(([nano]) => nano > 0);
 }

@@ -53,7 +53,10 @@ export function Why({ history, index, chosen, choose, go }: WhyProps) {
             : 'It came into this state with an event that is no longer kept.'}
         </p>
       ) : (
-        <Reason kind={kind} moment={moments[entry.entered]} go={() => go(entry.entered)} />
+        <>
+          <Reason kind={kind} moment={moments[entry.entered]} go={() => go(entry.entered)} />
+          <Earlier history={history} entered={entry.entered} choose={choose} />
+        </>
       )}
     </section>
   );
@@ -95,5 +98,36 @@ function Reason({
         , from <code className="font-mono">{event.from}</code>, <Time at={event.at} short />
       </p>
     </div>
+  );
+}
+
+interface EarlierProps {
+  readonly history: ActorHistory;
+  /** The index of the moment that led into the explained state. */
+  readonly entered: number;
+  readonly choose: (path: string) => void;
+}
+
+/** Why the actor was in the state before: the last event of a failure says little of its reason. */
+function Earlier({ history, entered, choose }: EarlierProps) {
+  const { kind, moments } = history;
+  const from = moments[entered - 1]?.state;
+  if (from === undefined) return null;
+  const entry = entryOf(history, from, entered - 1);
+  const taken = typeof entry === 'object' ? moments[entry.entered]?.taken : undefined;
+  const words = taken ? whyWords(kind, taken) : '';
+  if (words === '') return null;
+  return (
+    <p className="text-sm text-soft">
+      It was in{' '}
+      <button
+        type="button"
+        className="font-mono text-accent hover:underline"
+        onClick={() => choose(from)}
+      >
+        {from}
+      </button>{' '}
+      because {words}.
+    </p>
   );
 }

@@ -106,6 +106,7 @@ function State({ path }: { path: string }) {
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
+  operator: 'an operator',
   probe: 'a test call of Weir',
   replica: 'another replica',
   weir: 'Weir itself',

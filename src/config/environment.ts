@@ -33,6 +33,8 @@ const EnvironmentSchema = Type.Object({
   WEIR_SECRET_KEY: Type.Optional(Type.String({ minLength: 32 })),
   WEIR_KEPT_ANSWERS_MB: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 256 }),
   WEIR_CIRCUIT_HISTORY_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
+  // The answer about one actor must fit into the messages of the bus.
+  WEIR_ACTOR_EVENTS: Type.Integer({ minimum: 8, maximum: 1_000, default: 64 }),
   WEIR_CALL_RECORD_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 90 }),
   WEIR_USAGE_LINE_DAYS: Type.Unsafe<number>({
     [Kind]: 'DaysOrNever',
@@ -129,6 +131,8 @@ Environment:
                                    least 31 (default 400)
   WEIR_CIRCUIT_HISTORY_DAYS        days for which changes of channels' circuits are kept
                                    (default 30)
+  WEIR_ACTOR_EVENTS                the last events that each quota and channel keeps in memory, 8 to
+                                   1000 (default 64)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,
                                    separated by commas (default: public hosts only)
   WEIR_WRONG_KEYS_PER_MINUTE       the most invalid keys and tokens that one client address

@@ -52,10 +52,7 @@ export async function startActors(
   installation: OpenInstallation & { readonly channel_keys: Uint8Array },
   generation: Generation,
   bodies: BodyBudget,
-  environment: Pick<
-    Environment,
-    'REDIS_URL' | 'WEIR_CIRCUIT_HISTORY_DAYS' | 'WEIR_CALL_RECORD_DAYS' | 'WEIR_USAGE_LINE_DAYS'
-  >,
+  environment: Environment,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
@@ -89,7 +86,7 @@ export async function startActors(
     replica_id: () => replica.id,
     mayAdmit: () => replica.isAlive(),
     onFenced: () => log.warn('a grant was closed by another replica'),
-    onEvent: quotaEvents(feed),
+    ...{ onEvent: quotaEvents(feed), ring_events: environment.WEIR_ACTOR_EVENTS },
   });
   const stopSums = publishSums(feed, quotas, systemClock);
   const keys = new KeyCache(databases.requests.orm, Date.now);
@@ -120,6 +117,7 @@ export async function startActors(
     },
     (channel_id, model, success) => outcomes.record(channel_id, model, success),
     channelEvents(feed),
+    environment.WEIR_ACTOR_EVENTS,
   );
   live.onChange((now) => channels.configure(now.channels));
   const prober = new Prober({

@@ -16,6 +16,7 @@ describe('the environment', () => {
       WEIR_TRANSPORT: 'own',
       WEIR_BODY_MEMORY_MB: 512,
       WEIR_CIRCUIT_HISTORY_DAYS: 30,
+      WEIR_ACTOR_EVENTS: 64,
       WEIR_CALL_RECORD_DAYS: 90,
       WEIR_USAGE_LINE_DAYS: 400,
       WEIR_WRONG_KEYS_PER_MINUTE: 60,

@@ -1,7 +1,7 @@
 import { type ActorRefFrom, createActor, type SnapshotFrom } from 'xstate';
 import type { Fault } from '../../errors/fault.ts';
 import { type ChannelEvent, channelMachine, MIN_SAMPLES } from '../../machines/channel.ts';
-import { type Cause, EventRing } from '../../replay/event-ring.ts';
+import { type Cause, EventRing, RING_EVENTS } from '../../replay/event-ring.ts';
 import {
   type ChannelConfig,
   type RetryableUpstreamError,
@@ -88,6 +88,7 @@ export class ChannelActor {
     onTransition?: (transition: ChannelTransition) => void,
     private readonly onOutcome: OnOutcome = () => undefined,
     private readonly onEvent?: OnChannelEvent,
+    ring_events?: number,
   ) {
     account.actors.push(this);
     const { config } = account;
@@ -112,7 +113,8 @@ export class ChannelActor {
       error: () => undefined,
     });
     this.machine.start();
-    this.ring = new EventRing(this.machine.getSnapshot(), () => clock.now());
+    const now = () => clock.now();
+    this.ring = new EventRing(this.machine.getSnapshot(), now, () => ring_events ?? RING_EVENTS);
     account.applySettings();
   }
 

@@ -1,3 +1,4 @@
+import { RING_EVENTS } from '../../replay/event-ring.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 import type { Clock } from '../clock.ts';
 import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './account.ts';
@@ -25,6 +26,8 @@ export class Channels {
     private readonly onTransition?: (transition: ChannelTransition) => void,
     private readonly onOutcome?: OnOutcome,
     private readonly onEvent?: OnChannelEvent,
+    /** The most events that each actor keeps. */
+    private readonly ring_events = RING_EVENTS,
   ) {
     this.configure(configs);
   }
@@ -79,6 +82,7 @@ export class Channels {
           this.onTransition,
           this.onOutcome,
           this.onEvent,
+          this.ring_events,
         );
     }
     account.applySwitch(this.switches.get(config.id));

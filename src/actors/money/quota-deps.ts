@@ -20,6 +20,8 @@ export interface QuotaDeps {
   mayAdmit: () => boolean;
   /** Called if the database reports that this replica was declared dead. */
   onFenced: () => void;
+  /** The most events that each actor keeps; default: `RING_EVENTS`. */
+  ring_events?: number;
   /** Called after each event of each quota machine. Must not throw. */
   onEvent?: (actor: ObservedQuota, event: QuotaEvent, taken: boolean) => void;
 }

@@ -31,7 +31,7 @@ export class Quotas {
   /** How many events each actor keeps: the more actors, the fewer. */
   private readonly ringLimit = (): number => {
     const share = Math.floor(MAX_RING_EVENTS / this.actors.size);
-    return Math.max(MIN_RING_EVENTS, Math.min(RING_EVENTS, share));
+    return Math.max(MIN_RING_EVENTS, Math.min(this.deps.ring_events ?? RING_EVENTS, share));
   };
 
   get size(): number {

@@ -10,6 +10,7 @@ setDefaultTimeout(90_000);
 const ID = 'away/gpt-4o';
 let database: TestDatabase;
 let replicas: [RunningWeir, RunningWeir];
+let startReplica: () => Promise<RunningWeir>;
 beforeAll(async () => {
   database = await createTestDatabase();
   // Nothing listens on this port, so each call fails at once.
@@ -21,8 +22,8 @@ beforeAll(async () => {
     config: JSON.stringify({ channels: [channel] }),
     env: { DATABASE_URL: database.url },
   };
-  const first = await startWeir(options);
-  replicas = [first, await startWeir(options)];
+  startReplica = () => startWeir(options);
+  replicas = [await startReplica(), await startReplica()];
 });
 afterAll(async () => {
   for (const weir of replicas) await weir.stop();
@@ -111,4 +112,27 @@ test('a circuit that is not open cannot be reset', async () => {
   });
   const error = await errorOf(response, 409);
   expect(error.message).toBe('The channel cannot be reset in the state degraded.');
+});
+
+test('a replica whose own circuit never opened resets those of the others', async () => {
+  await until('the circuit is open on both replicas', async () => {
+    await call();
+    return (await circuits()).every(({ state }) => state === 'open');
+  });
+  const late = await startReplica();
+  try {
+    const [open] = await until('the list has the circuits of all replicas', async () => {
+      const all = await circuits();
+      const states = all.map(({ state }) => state).sort();
+      return states.join() === 'healthy,open,open' && all.filter(({ state }) => state === 'open');
+    });
+    const path = `${ACTOR}/reset?replica=${open?.replica}`;
+    const reset = await operate<Circuit>('POST', path, { state: 'open' }, late);
+    expect(reset).toMatchObject({ state: 'degraded', replica: open?.replica });
+    await until('no circuit is open', async () =>
+      (await circuits()).every(({ state }) => state !== 'open'),
+    );
+  } finally {
+    await late.stop();
+  }
 });

@@ -4,6 +4,7 @@ import { type AnyEventObject, initialTransition } from 'xstate';
 import { MACHINES } from '../../src/replay/machines.ts';
 import type { RecordedActor, RecordedEvent } from '../../src/replay/recording.ts';
 import { statePath, takeEvent } from '../../src/replay/step.ts';
+import { partingOf } from '../../web/pages/actors/compare/parting.ts';
 import {
   changesAt,
   entryOf,
@@ -118,4 +119,23 @@ test('an actor without events has one moment', () => {
   const history = historyOf({ ...FAILED, events: [], state: 'pending.reserved' });
   expect(history.moments).toHaveLength(1);
   expect(history.moments[0].state).toBe('pending.reserved');
+});
+
+describe('two runs of one machine part', () => {
+  const run = (...events: AnyEventObject[]) => historyOf(recorded('task', [ACCEPTED, ...events]));
+  const refused = run(rejected({ retryable: false }));
+
+  test('where their events lead to other states', () => {
+    expect(partingOf(refused, run({ type: 'LOST' }))).toBe(2);
+    expect(partingOf(run(rejected({ more: true })), refused)).toBe(2);
+  });
+
+  test('where one of them ends', () => {
+    expect(partingOf(refused, historyOf(FAILED))).toBe(2);
+    expect(partingOf(refused, run(rejected({ retryable: false }), { type: 'RELEASED' }))).toBe(3);
+  });
+
+  test('nowhere if they took the same steps', () => {
+    expect(partingOf(refused, run(rejected({ retryable: false })))).toBeUndefined();
+  });
 });

@@ -29,6 +29,8 @@ export const PAGES = [
   '/access/webhooks',
   '/access/settings',
   '/actors',
+  '/actors/recording',
+  '/actors/compare',
   '/actors/:kind/:id',
   '/machines',
   '/machines/:machine',

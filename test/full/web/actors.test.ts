@@ -220,6 +220,38 @@ test('a recording is saved, and replays without a server', async () => {
   const [actor] = replayRecording(parseRecording(text));
   expect(actor).toMatchObject({ kind: 'task', id, problem: null });
   expect(actor?.moments.at(-1)?.state).toBe('completed');
+  // Without any request to the interface, the file shows the same.
+  await page.goto(`${world.weir.base_url}/actors/recording`);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.locator('input[type="file"]').setInputFiles(await download.path());
+  await until('the chart shows the end', async () => (await litState(page)) === 'completed');
+  await page.keyboard.press('ArrowLeft');
+  await until('the moment before', async () => (await litState(page)) === 'processing.settling');
+  expect(asked.filter((url) => url.includes('/inspect/'))).toEqual([]);
+  await expectGoodPage(page);
+  const file = { name: 'x.json', mimeType: 'application/json', buffer: Buffer.from('{}') };
+  await page.locator('input[type="file"]').setInputFiles(file);
+  await page.getByText('The file is no recording of Weir.').waitFor();
+  await page.context().close();
+});
+
+test('two runs lie side by side, and the step where they part is marked', async () => {
+  const [done, failed] = await Promise.all([
+    createVideo('task_ms=300'),
+    createVideo('task_ms=300 fail=moderation'),
+  ]);
+  await Promise.all([ended(done), ended(failed)]);
+  const { page, mistakes } = await world.open(`/actors/task/${done}`);
+  await page.getByRole('link', { name: 'Compare with another' }).click();
+  await page.getByLabel('Other actor').fill(failed);
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  await page.getByText(/The runs part at step/).waitFor();
+  const step = page.locator('tr[aria-current="step"]');
+  await step.getByText('UPSTREAM_FAILED').waitFor();
+  await step.getByText('PRODUCED').waitFor();
+  await expectGoodPage(page);
+  expect(mistakes).toEqual([]);
   await page.context().close();
 });
 

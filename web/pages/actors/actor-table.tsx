@@ -84,7 +84,17 @@ const columnsAt = (now: number): Column<ListedActor>[] => [
       next_at === null ? (
         <span className="text-soft">{live ? 'on an event' : '–'}</span>
       ) : (
-        <span className="whitespace-nowrap">{fromNow(Date.parse(next_at), now)}</span>
+        <span className="whitespace-nowrap">{untilThen(next_at, now)}</span>
       ),
   },
 ];
+
+/** Below this, a time that has passed is not late, ms: the list is some seconds old. */
+const GRACE_MS = 10_000;
+
+/** When something happens next by itself. */
+function untilThen(at: string, now: number): string {
+  const rest = Date.parse(at) - now;
+  if (rest < -GRACE_MS) return `overdue for ${duration(-rest)}`;
+  return rest <= 0 ? 'now' : fromNow(Date.parse(at), now);
+}

@@ -3,6 +3,7 @@ import type { Query } from '../../api/client.ts';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { GoLink } from '../../parts/go-link.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { useHere } from '../../shell/here.ts';
@@ -42,6 +43,12 @@ export function ActorsPage() {
     <Page
       title="Actors"
       question="What is stuck, and what does it wait for?"
+      acts={
+        <>
+          <GoLink to="/actors/compare">Compare two runs</GoLink>
+          <GoLink to="/actors/recording">Open a recording</GoLink>
+        </>
+      }
       call={<ApiCall path={`${feed.path}/actors`} query={query} />}
     >
       <Filters search={search} change={change} isOperator={feed.isOperator} />

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { inside } from '../../shell/roots.tsx';
-import { readActorSearch, readActorsSearch } from './search.ts';
+import { readActorSearch, readActorsSearch, readCompareSearch } from './search.ts';
 
 /** The live actors, and one of them with its past. */
 export const actorsRoutes = [
@@ -9,6 +9,17 @@ export const actorsRoutes = [
     path: '/actors',
     validateSearch: readActorsSearch,
     component: lazyRouteComponent(() => import('./page.tsx'), 'ActorsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/actors/recording',
+    component: lazyRouteComponent(() => import('./recording/page.tsx'), 'RecordingPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/actors/compare',
+    validateSearch: readCompareSearch,
+    component: lazyRouteComponent(() => import('./compare/page.tsx'), 'ComparePage'),
   }),
   createRoute({
     getParentRoute: () => inside,

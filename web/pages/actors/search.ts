@@ -18,6 +18,13 @@ export interface ActorSearch {
   readonly replica?: string | undefined;
 }
 
+/** Which two actors are compared. */
+export interface CompareSearch {
+  readonly kind?: string | undefined;
+  readonly one?: string | undefined;
+  readonly other?: string | undefined;
+}
+
 const SHOWS = ['living', 'stuck', 'ended'] as const;
 
 const textOf = (value: unknown): string | undefined =>
@@ -47,4 +54,10 @@ export function readActorSearch(given: Record<string, unknown>): ActorSearch {
     state: textOf(given['state']),
     replica: textOf(given['replica']),
   };
+}
+
+/** Reads which actors are compared. What it does not know is left out. */
+export function readCompareSearch(given: Record<string, unknown>): CompareSearch {
+  const { kind, one, other } = given;
+  return { kind: textOf(kind), one: textOf(one), other: textOf(other) };
 }

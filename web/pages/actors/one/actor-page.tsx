@@ -86,6 +86,7 @@ function Links({ address: { kind, id } }: { address: ActorAddress }) {
       <Copy text={id} what="id" />
       {page ? <GoLink to={page.to}>{page.title}</GoLink> : null}
       <GoLink to={urlOf('/actors', { kind })}>All of this kind</GoLink>
+      <GoLink to={urlOf('/actors/compare', { kind, one: id })}>Compare with another</GoLink>
     </span>
   );
 }

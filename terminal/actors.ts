@@ -37,8 +37,24 @@ export async function listCommand(
 
 /** Reads pages until there are enough actors, or until the next ones are too young. */
 async function readActors(client: InspectClient, command: ActorsCommand) {
-  const { machine: kind, state, organization, replica, ended, longer_than_ms, limit } = command;
-  const filter = { kind, state, organization_id: organization, replica, live: String(!ended) };
+  const {
+    machine: kind,
+    state,
+    organization,
+    replica,
+    ended,
+    stuck,
+    longer_than_ms,
+    limit,
+  } = command;
+  const filter = {
+    kind,
+    state,
+    organization_id: organization,
+    replica,
+    live: String(!ended),
+    stuck: stuck ? 'true' : undefined,
+  };
   const actors: ActorRecord[] = [];
   let cursor: string | undefined;
   let first: ActorList | undefined;

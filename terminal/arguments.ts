@@ -34,6 +34,8 @@ export interface ActorsCommand extends Printing {
   readonly state: string | undefined;
   readonly organization: string | undefined;
   readonly ended: boolean;
+  /** Only actors that are longer in their state than is usual for their machine. */
+  readonly stuck: boolean;
   /** Only actors that are in their state for longer, ms. */
   readonly longer_than_ms: number | undefined;
   readonly limit: number;
@@ -80,7 +82,7 @@ function actorsOf(args: string[]): ActorsCommand {
       options: {
         ...PRINTING,
         ...{ state: text, organization: text, 'longer-than': text, limit: text },
-        ended: { type: 'boolean' },
+        ...{ ended: { type: 'boolean' }, stuck: { type: 'boolean' } },
       },
       allowPositionals: true,
     }),
@@ -88,13 +90,13 @@ function actorsOf(args: string[]): ActorsCommand {
   if (positionals.length > 0) {
     throw new ArgumentError(`actors takes no ${positionals[0]}. Use "bin/weir actor ID" for one.`);
   }
-  const { 'longer-than': longer, ended = false, state, organization } = values;
+  const { 'longer-than': longer, ended = false, stuck = false, state, organization } = values;
   const longer_than_ms = longer === undefined ? undefined : durationMs(longer);
   if (longer !== undefined && longer_than_ms === undefined) {
     throw new ArgumentError('--longer-than must be a number with a unit, e.g. 90s, 10m, 2h or 1d.');
   }
-  if (ended && longer_than_ms !== undefined) {
-    throw new ArgumentError('--longer-than and --ended cannot be used together.');
+  if (ended && (stuck || longer_than_ms !== undefined)) {
+    throw new ArgumentError('--ended cannot be used together with --stuck or --longer-than.');
   }
   const limit = wholeNumber('limit', values.limit) ?? DEFAULT_ACTORS;
   return {
@@ -103,6 +105,7 @@ function actorsOf(args: string[]): ActorsCommand {
     state,
     organization,
     ended,
+    stuck,
     longer_than_ms,
     limit,
   };

@@ -100,6 +100,7 @@ describe('bin/weir actors', () => {
     expect(await ids('--state', 'processing')).toContain(id);
     expect(await ids('--state', 'refunding')).toEqual([]);
     expect(await ids('--longer-than', '1d')).toEqual([]);
+    expect(await ids('--stuck')).toEqual([]);
     expect(await ids('--longer-than', '0s')).toContain(id);
     expect(await ids('--replica', 'replica_none')).toEqual([]);
     expect(await ids('--organization', tenants.away.id)).toEqual([]);
@@ -195,6 +196,7 @@ describe('bin/weir refuses', () => {
     [['actors', '--machine', 'robot'], '--machine must be one of task'],
     [['actors', '--longer-than', '10'], '--longer-than must be a number with a unit'],
     [['actors', '--ended', '--longer-than', '1d'], 'cannot be used together'],
+    [['actors', '--ended', '--stuck'], 'cannot be used together'],
     [['actors', '--limit', '0'], '--limit must be a whole number'],
     [['actors', '--nothing'], '--nothing'],
     [['actor'], 'actor takes one id'],

@@ -11,6 +11,7 @@ import { Page } from '../../../parts/page.tsx';
 import { type ActorAddress, actorPath, useFeed } from '../feed.ts';
 import { OF, pageOf } from '../names.ts';
 import type { ActorSearch } from '../search.ts';
+import { ActButtons } from './act-buttons.tsx';
 import { PastView } from './past-view.tsx';
 import { Present } from './present.tsx';
 import { SaveRecording } from './save-recording.tsx';
@@ -42,7 +43,12 @@ export function ActorPage() {
       title={OF[kind] === undefined ? 'Actor' : `Actor of ${OF[kind]}`}
       question={<Links address={address} />}
       acts={
-        recording.data ? <SaveRecording recording={recording.data} name={`${kind}-${id}`} /> : null
+        <>
+          {detail.data && !isMissing ? <ActButtons actor={detail.data} path={path} /> : null}
+          {recording.data ? (
+            <SaveRecording recording={recording.data} name={`${kind}-${id}`} />
+          ) : null}
+        </>
       }
       call={<ApiCall path={`${path}/events`} query={{ replica: search.replica }} />}
     >

@@ -33,7 +33,11 @@ export function useActor(feed: Feed, address: ActorAddress) {
   const recording = useQuery({
     queryKey: [...key, 'recording'],
     queryFn: ({ signal }) => api.get<Recording>(`${path}/recording`, { replica }, signal),
-    refetchInterval: detail.data?.live === false ? false : refetchInterval,
+    refetchInterval: ({ state: { data } }) => {
+      if (detail.data?.live !== false) return refetchInterval;
+      // The actor may have been read after its end, and its past before it.
+      return lastSeq(data) < detail.data.seq ? POLL_MS : false;
+    },
   });
   useStream({
     path: urlOf(`${feed.path}/events`, { kind, id, definitions: 'false' }),
@@ -45,6 +49,9 @@ export function useActor(feed: Feed, address: ActorAddress) {
   const history = useMemo(() => actor && historyOf(actor), [actor]);
   return { detail, recording, actor, history, following };
 }
+
+const lastSeq = (recording: Recording | undefined): number =>
+  recording?.actors[0]?.events.at(-1)?.seq ?? 0;
 
 interface StreamOptions {
   readonly path: string;

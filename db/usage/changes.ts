@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import type { AsOf } from './as-of.ts';
 import { isIn } from './as-of.ts';
 import { type CallRow, callColumns } from './calls.ts';
+import { byTransaction } from './roll-ups/plans.ts';
 
 /** The most calls that one change names. The counts have all. */
 const MAX_NAMED = 20;
@@ -12,6 +13,17 @@ interface CallCount {
   readonly outcome: string;
   readonly calls: number;
   readonly charged_nano_usd: number;
+}
+
+/** A row of a call, and its time as JSON has it. */
+interface NamedCall {
+  readonly id: string;
+  readonly at: string;
+}
+
+/** The calls of one key and outcome. */
+interface GroupRow extends CallCount {
+  readonly newest: readonly NamedCall[];
 }
 
 /** What happened in an organization between two committed states. */
@@ -45,22 +57,27 @@ export async function readChange(
   since: AsOf,
   now: AsOf,
 ): Promise<UsageChange> {
-  const rows = (alias: string) => sql`
-    ${sql(`${alias}.organization_id`)} = ${organization_id}
-    and ${isNew(sql, since, alias)} and ${isIn(sql, now, alias)}`;
-  const { charged, free } = callColumns(sql);
-  const [counts, latest, tasks] = await Promise.all([
-    sql<CallCount[]>`
-      select key_id, outcome, count(*) as calls, coalesce(sum(charged), 0)::int8 as charged_nano_usd
-      from (
-        select key_id, outcome, charged_nano_usd as charged from usage_line where ${rows('usage_line')}
-        union all select key_id, outcome, 0 from call_record where ${rows('call_record')}
-      ) as call group by 1, 2 order by 1, 2`,
-    sql<CallRow[]>`
-      select * from (
-        select ${charged} from usage_line where ${rows('usage_line')}
-        union all select ${free} from call_record where ${rows('call_record')}
-      ) as call order by at desc, sort_id desc limit ${MAX_NAMED}`,
+  // By its transaction alone, so that the index of transactions finds it.
+  const rows = (table: 'usage_line' | 'call_record') => sql`(
+    select * from ${sql(table)} where ${isNew(sql, since, table)} and ${isIn(sql, now, table)}
+    offset 0) as ${sql(table)} where ${sql(table)}.organization_id = ${organization_id}`;
+  const readGroups = sql.begin('read only', (transaction) => {
+    const tx = transaction as unknown as Sql;
+    const newest = tx.unsafe(`(array_agg(json_build_object('id', id, 'at', at) order by at desc,
+      id desc))[1:${MAX_NAMED}] as newest`);
+    return byTransaction(
+      tx,
+      () => tx<GroupRow[]>`
+        select key_id, outcome, count(*)::int4 as calls,
+          coalesce(sum(charged_nano_usd), 0)::int8 as charged_nano_usd, ${newest}
+        from (
+          select id, at, key_id, outcome, charged_nano_usd from ${rows('usage_line')}
+          union all select id, at, key_id, outcome, 0 from ${rows('call_record')}
+        ) as call group by 1, 2 order by 1, 2`,
+    );
+  });
+  const [groups, tasks] = await Promise.all([
+    readGroups,
     sql<TaskChange[]>`
       select id, status, model, scene from task
       where organization_id = ${organization_id} and status in ('pending', 'processing', 'completed', 'failed')
@@ -69,5 +86,26 @@ export async function readChange(
           or ended_at > ${since.at}::timestamptz - interval '2 seconds')
       order by created_at desc limit 100`,
   ]);
-  return { counts, latest, tasks };
+  const newest = groups
+    .flatMap((group) => group.newest)
+    .sort((a, b) => (a.at < b.at ? 1 : -1))
+    .slice(0, MAX_NAMED);
+  return {
+    counts: groups.map(({ newest: _, ...count }) => count),
+    latest: newest.length > 0 ? await callsById(sql, newest) : [],
+    tasks,
+  };
+}
+
+/** Returns calls by the ids of their rows, the newest first. Their times tell the months that have them. */
+function callsById(sql: Sql, named: readonly NamedCall[]): Promise<CallRow[]> {
+  const { charged, free } = callColumns(sql);
+  const ids = named.map(({ id }) => id);
+  const is = sql`id = any(${ids}::uuid[]) and at >= ${named.at(-1)?.at ?? ''}::text::timestamptz
+    and at <= ${named[0]?.at ?? ''}::text::timestamptz`;
+  return sql<CallRow[]>`
+    select * from (
+      select ${charged} from usage_line where ${is}
+      union all select ${free} from call_record where ${is}
+    ) as call order by at desc, sort_id desc`;
 }

@@ -2,19 +2,8 @@
 import type { Fragment, Sql } from 'postgres';
 import { COUNTERS, TOOK_COLUMNS } from './counters.ts';
 import { DIMENSIONS, QUARTERS_A_DAY } from './entries.ts';
+import { withoutPlans } from './plans.ts';
 import { NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
-
-/** Runs a query for which the planner must not use some kinds of plans. */
-export async function withoutPlans<Result>(
-  tx: Sql,
-  plans: readonly string[],
-  query: () => PromiseLike<Result>,
-): Promise<Result> {
-  await tx`select set_config(name, 'off', true) from unnest(${[...plans]}::text[]) as name`;
-  const result = await query();
-  await tx`select set_config(name, 'on', true) from unnest(${[...plans]}::text[]) as name`;
-  return result;
-}
 
 const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
 const ADDED = [...COUNTERS, ...TOOK_COLUMNS];

@@ -1,7 +1,8 @@
 import type { Fragment, Sql } from 'postgres';
 import { type AsOf, isIn } from '../as-of.ts';
-import { addToSums, groupEntries, withoutPlans } from './additions.ts';
+import { addToSums, groupEntries } from './additions.ts';
 import { type EntryTable, entriesOf } from './entries.ts';
+import { byTransaction, withoutPlans } from './plans.ts';
 
 /** The state that the sums have. */
 type Snapshot = Pick<AsOf, 'next_xid' | 'open_xids'>;
@@ -66,14 +67,6 @@ async function hasNew(tx: Sql, last: Snapshot, next: Snapshot): Promise<boolean>
         or exists (select from call_record where ${isNew(tx, last, next, 'call_record')})`,
   );
   return found.length > 0;
-}
-
-/**
- * Runs a query for new rows. Only the BRIN index finds them quickly, and the planner does not know how
- * few they are.
- */
-function byTransaction<Result>(tx: Sql, query: () => PromiseLike<Result>): Promise<Result> {
-  return withoutPlans(tx, ['enable_seqscan', 'enable_indexscan'], query);
 }
 
 /** Folds what is in the present snapshot and not in the last one. */

@@ -1,18 +1,10 @@
-import type { Fragment } from 'postgres';
+import type { Fragment, Sql } from 'postgres';
 import { isIn } from '../as-of.ts';
 import { conditions } from '../filters.ts';
 import { COUNTERS, type Counter, type Counts, TOOK_COLUMNS } from './counters.ts';
-import {
-  type Cover,
-  coverOf,
-  EARLIEST,
-  FILTERED,
-  instantOf,
-  LATEST,
-  scopeOf,
-  uncovered,
-} from './cover.ts';
+import { type Cover, coverOf, EARLIEST, FILTERED, LATEST, scopeOf, uncovered } from './cover.ts';
 import { type EntryTable, entriesOf, QUARTERS_A_DAY } from './entries.ts';
+import { byTransaction } from './plans.ts';
 import type { SumsRequest } from './request.ts';
 import { tablesOf } from './scopes.ts';
 import type { Reader } from './snapshot.ts';
@@ -41,13 +33,16 @@ export async function readUsage(reader: Reader, request: SumsRequest): Promise<S
   const { groups, took = false } = request;
   const counted = countedOf(request);
   const parts = await partsOf(reader, request);
-  if (parts.length === 0) return [];
-  const all = joined(reader, parts);
+  if (parts.all.length === 0) return [];
   const names = groups.map((name) => `${name}, `).join('');
-  const rows = await tx<Record<string, string | number>[]>`
+  const rows = await queried(
+    reader,
+    parts,
+    (all) => tx<Record<string, string | number>[]>`
     select ${tx.unsafe(names)} bucket,
       ${tx.unsafe(counted.map((name) => `coalesce(sum(${name}), 0)::int8 as ${name}`).join(', '))}
-    from (${all}) as part group by ${tx.unsafe(names)} bucket`;
+    from (${all}) as part group by ${tx.unsafe(names)} bucket`,
+  );
   return rows.flatMap((row) => {
     const counts = {
       ...Object.fromEntries(COUNTERS.map((name) => [name, Number(row[name] ?? 0)])),
@@ -79,15 +74,18 @@ export async function rankUsage(
   const { tx } = reader;
   const { groups } = request;
   const parts = await partsOf(reader, { ...request, counters: [counter], took: false });
-  if (parts.length === 0) return { names: [], count: 0 };
-  const all = joined(reader, parts);
+  if (parts.all.length === 0) return { names: [], count: 0 };
   const names = tx.unsafe(groups.join(', '));
   const order = tx.unsafe(groups.map((name) => `${name} collate "C"`).join(', '));
   // A group whose rows all came after `as_of` has no requests then.
-  const rows = await tx<{ [name: string]: string; count: never }[]>`
+  const rows = await queried(
+    reader,
+    parts,
+    (all) => tx<{ [name: string]: string; count: never }[]>`
     select ${names}, count(*) over ()::int4 as count from (${all}) as part
     group by ${names} having sum(requests) <> 0
-    order by coalesce(sum(${tx(counter)}), 0) desc, ${order} limit ${limit}`;
+    order by coalesce(sum(${tx(counter)}), 0) desc, ${order} limit ${limit}`,
+  );
   return {
     names: rows.map((row) => groups.map((name) => row[name] ?? '')),
     count: Number(rows[0]?.count ?? 0),
@@ -95,19 +93,30 @@ export async function rankUsage(
 }
 
 /** The parts of which sums are made. */
-async function partsOf(reader: Reader, request: SumsRequest): Promise<Fragment[]> {
-  const cover = coverOf(reader, request);
-  const parts: Fragment[] = [];
-  if (cover) {
-    const folded = await foldedPart(reader, request, cover);
-    parts.push(...folded, ...correction(reader, request, cover));
-  }
-  parts.push(...edges(reader, request, cover));
-  return parts;
+interface Parts {
+  readonly all: readonly Fragment[];
+  /** True if one of them finds rows by their transactions. */
+  readonly byTransaction: boolean;
 }
 
-function joined({ tx }: Reader, parts: readonly Fragment[]): Fragment {
-  return parts.reduce((all, part) => tx`${all} union all ${part}`);
+async function partsOf(reader: Reader, request: SumsRequest): Promise<Parts> {
+  const cover = coverOf(reader, request);
+  const folded = cover ? await foldedPart(reader, request, cover) : [];
+  const corrections = cover ? correction(reader, request, cover) : [];
+  return {
+    all: [...folded, ...corrections, ...edges(reader, request, cover)],
+    byTransaction: corrections.length > 0,
+  };
+}
+
+/** Runs a query of all parts together. */
+function queried<Rows>(
+  { tx }: Reader,
+  parts: Parts,
+  query: (all: Fragment) => PromiseLike<Rows>,
+): PromiseLike<Rows> {
+  const all = parts.all.reduce((before, part) => tx`${before} union all ${part}`);
+  return parts.byTransaction ? byTransaction(tx, () => query(all)) : query(all);
 }
 
 /** The columns that are summed. */
@@ -197,16 +206,18 @@ function correction({ tx, fold }: Reader, request: SumsRequest, cover: Cover): F
   const isSame =
     fold.next_xid === as_of.next_xid && fold.open_xids.join() === as_of.open_xids.join();
   if (isSame) return [];
+  const from = cover.from === EARLIEST ? tx`` : tx`and quarter >= ${cover.from}`;
+  const until = cover.until === LATEST ? tx`` : tx`and quarter < ${cover.until}`;
   return rowsOf({ tx }, request, (table) => {
     const inState = isIn(tx, as_of, table);
     const inFold = isIn(tx, { ...fold, at: as_of.at }, table);
     const early = open.length === 0 ? tx`` : tx`or xid = any(${open}::int8[])`;
-    const from = cover.from === EARLIEST ? tx`` : tx`and at >= ${instantOf(cover.from)}`;
-    const until = cover.until === LATEST ? tx`` : tx`and at < ${instantOf(cover.until)}`;
+    // The first part lets the index on `xid` skip old pages.
+    const where = tx`xid >= ${Math.min(lowest, ...open)} and (xid >= ${lowest} ${early})
+      and (${inState}) <> (${inFold})`;
     return {
-      // The first part lets the index on `xid` skip old pages.
-      where: tx`xid >= ${Math.min(lowest, ...open)} and (xid >= ${lowest} ${early})
-        and (${inState}) <> (${inFold}) ${from} ${until}`,
+      rows: tx`${entriesOf(tx, table, where)} offset 0`,
+      where: tx`${chosenBy(tx, request, 'entry')} ${from} ${until}`,
       sign: tx`case when ${isIn(tx, as_of, 'entry')} then 1 else -1 end`,
     };
   });
@@ -216,33 +227,33 @@ function correction({ tx, fold }: Reader, request: SumsRequest, cover: Cover): F
 function edges({ tx }: Reader, request: SumsRequest, cover: Cover | undefined): Fragment[] {
   const { as_of } = request;
   return uncovered(request, cover).flatMap((span) =>
-    rowsOf({ tx }, request, (table) => ({
-      where: tx`${isIn(tx, as_of, table)}
+    rowsOf({ tx }, request, (table) => {
+      const where = tx`${chosenBy(tx, request, table)} and ${isIn(tx, as_of, table)}
         ${span.from ? tx`and at >= ${span.from}` : tx``}
-        ${span.until ? tx`and at < ${span.until}` : tx``}`,
-      sign: tx`1`,
-    })),
+        ${span.until ? tx`and at < ${span.until}` : tx``}`;
+      return { rows: entriesOf(tx, table, where), where: tx`true`, sign: tx`1` };
+    }),
   );
 }
 
-/** Rows of both tables that the filters and `of` choose, as parts of the sums. */
+/** The conditions of the filters that rows of `alias` have as columns, but for the time. */
+function chosenBy(tx: Sql, { filters }: SumsRequest, alias: string): Fragment {
+  const { model: _, model_vendor: __, access_channel: ___, key_ids, outcomes, ...rest } = filters;
+  return tx`${conditions(tx, { ...rest, from: undefined, until: undefined }, alias)}
+    ${key_ids ? tx`and key_id = any(${[...key_ids]}::text[])` : tx``}
+    ${outcomes ? tx`and outcome = any(${[...outcomes]}::text[])` : tx``}`;
+}
+
+/** Rows of both tables as parts of the sums. */
 function rowsOf(
   { tx }: Pick<Reader, 'tx'>,
   request: SumsRequest,
-  of: (table: EntryTable) => { where: Fragment; sign: Fragment },
+  of: (table: EntryTable) => { rows: Fragment; where: Fragment; sign: Fragment },
 ): Fragment[] {
   const { filters, groups } = request;
-  const { model, model_vendor, access_channel, from: _, until: __, ...rest } = filters;
+  const { model, model_vendor, access_channel } = filters;
   return (['usage_line', 'call_record'] as const).map((table) => {
-    const { where, sign } = of(table);
-    const { key_ids, outcomes } = filters;
-    const rows = entriesOf(
-      tx,
-      table,
-      tx`${conditions(tx, rest, table)} and ${where}
-        ${key_ids ? tx`and key_id = any(${[...key_ids]}::text[])` : tx``}
-        ${outcomes ? tx`and outcome = any(${[...outcomes]}::text[])` : tx``}`,
-    );
+    const { rows, where, sign } = of(table);
     const names = groups.map((name) => `${name}, `).join('');
     const sums = countedOf(request).map((name) => {
       const took_class = TOOK_COLUMNS.indexOf(name);
@@ -255,7 +266,7 @@ function rowsOf(
       select ${tx.unsafe(names)} bucket,
         ${tx.unsafe(sums.join(', '))}
       from (select entry.*, ${sign} as sign, ${bucketOf({ tx }, request, 'quarter')} as bucket
-        from (${rows}) as entry where true ${is('model', model)}
+        from (${rows}) as entry where ${where} ${is('model', model)}
           ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}
           ${isAmong({ tx }, request)}) as signed
       group by ${tx.unsafe(names)} bucket`;

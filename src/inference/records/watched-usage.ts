@@ -7,8 +7,11 @@ import type { FedChange, FeedStream } from './feed-stream.ts';
 
 /** How often the changes of an organization are read while somebody watches. */
 const READ_EVERY_MS = 500;
-/** Each such read also reads the balance and the keys: a stream shows their changes once a second. */
-const READS_PER_STATE = 2;
+/** The same after a change of many calls: nobody sees them singly. */
+const READ_MANY_EVERY_MS = 1_000;
+const MANY_CALLS = 100;
+/** The balance and the keys are read with the changes: a stream shows theirs about once a second. */
+const STATE_EVERY_MS = 900;
 /** Tasks whose last change is remembered. */
 const MAX_TASKS = 1_000;
 
@@ -23,7 +26,8 @@ export class WatchedUsage {
   readonly streams = new Set<FeedStream>();
   private cancelTimer: () => void = () => undefined;
   private isStopped = false;
-  private reads = 0;
+  private pause_ms = READ_EVERY_MS;
+  private stateReadAt_ms = 0;
   private readonly money = new ShownMoney();
   private readonly tasks = new ShownTasks();
 
@@ -44,7 +48,7 @@ export class WatchedUsage {
 
   private schedule(): void {
     if (this.isStopped) return;
-    this.cancelTimer = this.deps.clock.after(READ_EVERY_MS, () => {
+    this.cancelTimer = this.deps.clock.after(this.pause_ms, () => {
       this.read()
         .catch(this.deps.onError)
         .finally(() => this.schedule());
@@ -57,11 +61,14 @@ export class WatchedUsage {
     // A stream that opens from here on has its first change from the next read.
     const streams = [...this.streams];
     const now = await readAsOf(sql);
-    this.reads += 1;
+    const isStateDue = this.deps.clock.now() - this.stateReadAt_ms >= STATE_EVERY_MS;
+    if (isStateDue) this.stateReadAt_ms = this.deps.clock.now();
     const [change, money] = await Promise.all([
       readChange(sql, organization_id, known, now),
-      this.reads % READS_PER_STATE === 0 ? readMoneyState(sql, organization_id) : undefined,
+      isStateDue ? readMoneyState(sql, organization_id) : undefined,
     ]);
+    const calls = change.counts.reduce((sum, count) => sum + count.calls, 0);
+    this.pause_ms = calls >= MANY_CALLS ? READ_MANY_EVERY_MS : READ_EVERY_MS;
     // A new stream knows another state than the others, so its first change is its own: no call is missing, and
     // none comes twice.
     const own = new Map<FeedStream, FedChange>();

@@ -31,8 +31,8 @@ export const RECORDS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the balance is sent more than once a second',
-        from: 'const READS_PER_STATE = 2;',
-        to: 'const READS_PER_STATE = 1;',
+        from: 'const STATE_EVERY_MS = 900;',
+        to: 'const STATE_EVERY_MS = 0;',
       },
       {
         name: 'the first change of a new stream is that of all streams',

@@ -1,8 +1,10 @@
 /** Open dashboards without a browser: each follows the events and reads again as the page does. */
 import type { DashboardWorld } from '../test/support/dashboard.ts';
 
-/** How long the overview moves by events alone before it reads again (web/pages/overview/picture.ts), ms. */
+/** The overview reads at the first event after each multiple of this time (web/pages/overview/picture.ts), ms. */
 const READ_EVERY_MS = 20_000;
+/** And within this time after it, ms. */
+const SPREAD_MS = 2_000;
 /** The page is watched for a little longer, to see these reads, ms. */
 const WATCH_MS = READ_EVERY_MS + 3_000;
 
@@ -64,7 +66,7 @@ export async function signInPeople(world: DashboardWorld, count: number): Promis
 }
 
 /**
- * Opens a dashboard for each cookie. They were opened at different times, so they read at different times.
+ * Opens a dashboard for each cookie, which reads as the page does.
  * Returns a function that closes them and says how many reads they made.
  */
 export function openDashboards(
@@ -74,31 +76,36 @@ export function openDashboards(
 ): () => Promise<number> {
   const end = new AbortController();
   let answered = 0;
-  const follow = async (cookie: string, at: number) => {
+  const follow = async (cookie: string) => {
     const headers = { cookie };
     const { body } = await fetch(`${base_url}/v1/management/events`, {
       headers,
       signal: end.signal,
     });
-    let next_ms = performance.now() + (at / cookies.length) * READ_EVERY_MS;
     const decoder = new TextDecoder();
-    let as_of = '';
+    let slot: number | undefined;
     for await (const part of body ?? []) {
       const ids = decoder.decode(part, { stream: true }).matchAll(/^id: (\S+)$/gm);
-      as_of = [...ids].at(-1)?.[1] ?? as_of;
-      if (performance.now() < next_ms) continue;
-      next_ms = performance.now() + READ_EVERY_MS;
-      Promise.all(
-        reads.map(async (path) => {
-          await (
-            await fetch(base_url + readAt(path, as_of), { headers, signal: end.signal })
-          ).text();
-          answered += 1;
-        }),
-      ).catch(() => undefined);
+      const as_of = [...ids].at(-1)?.[1] ?? '';
+      const number = Math.floor(Date.parse(as_of.split('~')[0] ?? '') / READ_EVERY_MS);
+      if (Number.isNaN(number) || number === slot) continue;
+      const isFirst = slot === undefined;
+      slot = number;
+      if (isFirst) continue;
+      const reading = Bun.sleep(Math.random() * SPREAD_MS).then(() =>
+        Promise.all(
+          reads.map(async (path) => {
+            await (
+              await fetch(base_url + readAt(path, as_of), { headers, signal: end.signal })
+            ).text();
+            answered += 1;
+          }),
+        ),
+      );
+      reading.catch(() => undefined);
     }
   };
-  const open = cookies.map((cookie, at) => follow(cookie, at).catch(() => undefined));
+  const open = cookies.map((cookie) => follow(cookie).catch(() => undefined));
   return async () => {
     end.abort();
     await Promise.all(open);

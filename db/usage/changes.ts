@@ -15,15 +15,10 @@ interface CallCount {
   readonly charged_nano_usd: number;
 }
 
-/** A row of a call, and its time as JSON has it. */
-interface NamedCall {
-  readonly id: string;
-  readonly at: string;
-}
-
 /** The calls of one key and outcome. */
 interface GroupRow extends CallCount {
-  readonly newest: readonly NamedCall[];
+  /** The ids of the newest calls. */
+  readonly newest: readonly string[];
 }
 
 /** What happened in an organization between two committed states. */
@@ -58,21 +53,22 @@ export async function readChange(
   now: AsOf,
 ): Promise<UsageChange> {
   // By its transaction alone, so that the index of transactions finds it.
-  const rows = (table: 'usage_line' | 'call_record') => sql`(
-    select * from ${sql(table)} where ${isNew(sql, since, table)} and ${isIn(sql, now, table)}
-    offset 0) as ${sql(table)} where ${sql(table)}.organization_id = ${organization_id}`;
-  const readGroups = sql.begin('read only', (transaction) => {
+  const rows = (table: 'usage_line' | 'call_record', columns: string) => sql`(
+    select id, at, organization_id, key_id, outcome, ${sql.unsafe(columns)} as charged from ${sql(table)}
+    where ${isNew(sql, since, table)} and ${isIn(sql, now, table)} offset 0) as call
+    where organization_id = ${organization_id}`;
+  const readGroups = sql.begin('read only', async (transaction) => {
     const tx = transaction as unknown as Sql;
-    const newest = tx.unsafe(`(array_agg(json_build_object('id', id, 'at', at) order by at desc,
-      id desc))[1:${MAX_NAMED}] as newest`);
+    // Other processes begin later than this few rows are read.
+    await tx`set local max_parallel_workers_per_gather = 0`;
     return byTransaction(
       tx,
       () => tx<GroupRow[]>`
-        select key_id, outcome, count(*)::int4 as calls,
-          coalesce(sum(charged_nano_usd), 0)::int8 as charged_nano_usd, ${newest}
+        select key_id, outcome, count(*)::int4 as calls, coalesce(sum(charged), 0)::int8 as charged_nano_usd,
+          (array_agg(id order by at desc, id desc))[1:${tx.unsafe(String(MAX_NAMED))}] as newest
         from (
-          select id, at, key_id, outcome, charged_nano_usd from ${rows('usage_line')}
-          union all select id, at, key_id, outcome, 0 from ${rows('call_record')}
+          select * from ${rows('usage_line', 'charged_nano_usd')}
+          union all select * from ${rows('call_record', '0')}
         ) as call group by 1, 2 order by 1, 2`,
     );
   });
@@ -86,26 +82,21 @@ export async function readChange(
           or ended_at > ${since.at}::timestamptz - interval '2 seconds')
       order by created_at desc limit 100`,
   ]);
-  const newest = groups
-    .flatMap((group) => group.newest)
-    .sort((a, b) => (a.at < b.at ? 1 : -1))
-    .slice(0, MAX_NAMED);
+  const newest = groups.flatMap((group) => group.newest);
   return {
     counts: groups.map(({ newest: _, ...count }) => count),
-    latest: newest.length > 0 ? await callsById(sql, newest) : [],
+    latest: newest.length > 0 ? await newestCalls(sql, newest) : [],
     tasks,
   };
 }
 
-/** Returns calls by the ids of their rows, the newest first. Their times tell the months that have them. */
-function callsById(sql: Sql, named: readonly NamedCall[]): Promise<CallRow[]> {
+/** Returns the newest calls among those with some ids. */
+function newestCalls(sql: Sql, ids: readonly string[]): Promise<CallRow[]> {
   const { charged, free } = callColumns(sql);
-  const ids = named.map(({ id }) => id);
-  const is = sql`id = any(${ids}::uuid[]) and at >= ${named.at(-1)?.at ?? ''}::text::timestamptz
-    and at <= ${named[0]?.at ?? ''}::text::timestamptz`;
+  const named = sql`id = any(${[...ids]}::uuid[])`;
   return sql<CallRow[]>`
     select * from (
-      select ${charged} from usage_line where ${is}
-      union all select ${free} from call_record where ${is}
-    ) as call order by at desc, sort_id desc`;
+      select ${charged} from usage_line where ${named}
+      union all select ${free} from call_record where ${named}
+    ) as call order by at desc, sort_id desc limit ${MAX_NAMED}`;
 }

@@ -4,12 +4,17 @@ import { api, type Query } from '../../api/client.ts';
 import type { UsageQuery } from '../../api/types.ts';
 import { useLiveEvents } from '../../live/live-events.tsx';
 import type { LiveEvent } from '../../live/stream.ts';
-import { instantsOf, ZONE } from '../usage/search.ts';
+import { instantOf, instantsOf, ZONE } from '../usage/search.ts';
 import { startOfLastMonth } from './months.ts';
 import type { Seen, UsageEvent } from './since.ts';
 
-/** How long figures move by events alone, before everything is read again, ms. */
+/**
+ * How long figures move by events alone, before everything is read again, ms. All open pages read at the same
+ * states: those of the first events after each multiple of this time. So the server reads once for all of them.
+ */
 const READ_EVERY_MS = 20_000;
+/** Within this time after such an event each page reads at a time of its own, ms. */
+const SPREAD_MS = 2_000;
 /** The same after a task ended: an event does not say whether its call was counted before. */
 const READ_SOON_MS = 1_000;
 /** Without any event, so that days and hours pass, ms. */
@@ -25,6 +30,8 @@ interface Anchor {
   readonly reading: number;
 }
 
+const slotOf = (as_of: string) => Math.floor(instantOf(as_of) / READ_EVERY_MS);
+
 /**
  * Follows the live events. The page reads its figures at the state of one event, and adds what later
  * events say: so a figure moves at once, stays exact, and costs no request.
@@ -34,6 +41,8 @@ function useAnchor(): { anchor: Anchor; seen: readonly Seen[] } {
   const [seen, setSeen] = useState<readonly Seen[]>([]);
   const latest = useRef<string>(undefined);
   const timer = useRef<{ at_ms: number; id: ReturnType<typeof setTimeout> }>(undefined);
+  const slot = useRef<{ number: number; id?: ReturnType<typeof setTimeout> }>(undefined);
+  const changedAt_ms = useRef(0);
   const readIn = useCallback((ms: number) => {
     const at_ms = performance.now() + ms;
     if (timer.current && timer.current.at_ms <= at_ms) return;
@@ -62,15 +71,31 @@ function useAnchor(): { anchor: Anchor; seen: readonly Seen[] } {
       setSeen((all) => [...all, { as_of: id, event: data as UsageEvent }].slice(-MOST_EVENTS));
       // The state that was read first is that of no event, so nothing can be added to it.
       setAnchor((now) => (now.as_of === undefined ? { ...now, as_of: id } : now));
-      readIn(READ_EVERY_MS);
+      const number = slotOf(id);
+      if (slot.current?.number === number) return;
+      const isFirst = slot.current === undefined;
+      clearTimeout(slot.current?.id);
+      slot.current = { number };
+      if (isFirst) return;
+      const isOld = ({ as_of }: Anchor) => as_of !== undefined && slotOf(as_of) < number;
+      const read = () => setAnchor((now) => (isOld(now) ? { ...now, as_of: id } : now));
+      slot.current.id = setTimeout(read, Math.random() * SPREAD_MS);
     },
     [readIn],
   );
   useLiveEvents(onEvent);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever what is read changes
   useEffect(() => {
-    const idle = setInterval(() => readIn(0), READ_IDLE_MS);
+    changedAt_ms.current = performance.now();
+  }, [anchor]);
+  useEffect(() => {
+    const idle = setInterval(() => {
+      if (performance.now() - changedAt_ms.current >= READ_IDLE_MS) readIn(0);
+    }, READ_IDLE_MS);
     return () => {
       clearInterval(idle);
+      clearTimeout(slot.current?.id);
+      slot.current = undefined;
       clearTimeout(timer.current?.id);
       timer.current = undefined;
     };

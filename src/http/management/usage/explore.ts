@@ -12,6 +12,7 @@ import { readDateRange } from '../list-dates.ts';
 import { BUCKETS, bucketStarts, dayIn, daysBefore, isTimeZone, startOfBefore } from './buckets.ts';
 import { OUTCOMES } from './calls.ts';
 import type { UsageQuerySchema } from './explore-answer.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import type { UsageDeps } from './lines.ts';
 import { METRICS, type Metric, type MetricName } from './metrics.ts';
 import { asOf, FILTERS, filtersOf, invalid, oneOf, queryOf, querySchema, text } from './query.ts';
@@ -67,12 +68,15 @@ const validate = validator(ExploreSchema);
 export function queryUsage(deps: UsageDeps): Handler {
   // Every open page of an organization asks for the same sums when it hears of a call.
   const reads = new SharedReads<string>();
+  // Open pages of all people read at the state of the same event.
+  const answers = new KeptAnswers();
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const query = validate(queryOf(context.request));
     const name = JSON.stringify([organization_id, Object.entries(query).sort()]);
     const read = async () => JSON.stringify(await answerOf(deps, organization_id, query));
-    return jsonText(await reads.run(name, read));
+    const asked = query.as_of === undefined ? reads.run(name, read) : answers.run(name, read);
+    return jsonText(await asked);
   };
 }
 

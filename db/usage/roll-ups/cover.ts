@@ -91,6 +91,6 @@ export function uncovered(
 }
 
 /** Returns the first instant of a quarter. */
-export function instantOf(quarter: number): Date {
+function instantOf(quarter: number): Date {
   return new Date(quarter * QUARTER_MS);
 }

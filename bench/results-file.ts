@@ -6,7 +6,16 @@ const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
 
 /** Replaces the section of one measurement; the other sections stay. */
 export function writeSection(
-  name: 'calls' | 'tasks' | 'live-tasks' | 'lag' | 'stalled' | 'neighbours' | 'usage' | 'web',
+  name:
+    | 'calls'
+    | 'tasks'
+    | 'live-tasks'
+    | 'lag'
+    | 'stalled'
+    | 'neighbours'
+    | 'usage'
+    | 'web'
+    | 'actors',
   text: string,
 ): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];

@@ -103,7 +103,7 @@ export class TaskSide {
   }
 
   get pid(): number {
-    return this.#running.pid;
+    return this.weir.pid;
   }
 
   /**
@@ -173,7 +173,7 @@ export class TaskSide {
    * The live actors in memory by kind, from `/metrics`; `-` if this version does not count them.
    */
   async residentActors(): Promise<string> {
-    const { base_url } = this.#running;
+    const { base_url } = this.weir;
     return residentActorsIn(await (await fetch(`${base_url}/metrics`)).text());
   }
 
@@ -212,7 +212,8 @@ export class TaskSide {
     await this.#books.collect();
   }
 
-  get #running(): RunningWeir {
+  /** @throws if Weir does not run. */
+  get weir(): RunningWeir {
     if (!this.#weir) throw new Error(`${this.#options.name} is not started`);
     return this.#weir;
   }
@@ -234,7 +235,7 @@ export class TaskSide {
 
   async #measure({ connections, seconds }: Load): Promise<InlineResult> {
     const { name, simulator, wrk, folder } = this.#options;
-    const target = targetOf(this.#running, false);
+    const target = targetOf(this.weir, false);
     const [before, began, ticks] = [await pollCount(simulator), performance.now(), readTicks()];
     const result = await measure(wrk, target, folder, { connections, seconds, stream: false });
     const flaw = flawOfMeasurement(result);

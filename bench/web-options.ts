@@ -6,7 +6,7 @@ export interface WebOptions {
   readonly write: boolean;
   /** Pairs of measurements with and without open dashboards. */
   readonly pairs: number;
-  /** Length of one measurement, s. */
+  /** Length of one measurement, s: by default the time between two reads of a page. */
   readonly seconds: number;
   /** Open dashboards. */
   readonly dashboards: number;
@@ -32,7 +32,7 @@ export function readWebOptions(args: string[]): WebOptions {
     short,
     write: !short && values['no-write'] !== true,
     pairs: whole(values, 'pairs', short ? 1 : 10),
-    seconds: whole(values, 'seconds', short ? 1 : 6),
+    seconds: whole(values, 'seconds', short ? 1 : 20),
     dashboards: whole(values, 'dashboards', short ? 5 : 50),
     events: whole(values, 'events', short ? 20 : 3_600),
     bound: percent(values, 'bound', 3),

@@ -8,13 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { orExit } from '../test/support/arguments.ts';
 import { type DashboardWorld, startDashboard } from '../test/support/dashboard.ts';
 import { startSimulator } from '../test/support/simulator.ts';
-import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
+import { measureBeside } from './beside.ts';
 import { createCleanup } from './cleanup.ts';
 import { chatChannel, ROLES, targetOf } from './contenders.ts';
-import { flawOfMeasurement, measure, waitUntilIdle } from './load.ts';
-import { findProgram } from './programs.ts';
 import { machine, writeSection } from './results-file.ts';
-import { type Pair, summarize, summaryLine, verdictLine } from './verdict.ts';
+import { summarize, summaryLine, verdictLine } from './verdict.ts';
 import { callOnce, openDashboards, readsOfOverview, signInPeople } from './web-dashboards.ts';
 import { readWebOptions } from './web-options.ts';
 import { MEASURED_PAGES, measurePage, type PageFigures } from './web-pages.ts';
@@ -27,8 +25,6 @@ const BUDGET = {
   ...{ first_script_kb: 160, script_kb: 250, requests: 25, cold_ms: 1_000, warm_ms: 100 },
   ...{ build_s: 5, memory_mb: 20 },
 };
-const CONNECTIONS = 64;
-const IDLE_PATIENCE_MS = 5_000;
 /** Pause between two calls of the memory measurement, ms: each makes an event of its own. */
 const EVENT_PAUSE_MS = 20;
 
@@ -122,37 +118,16 @@ async function beside(world: DashboardWorld, say: (line: string) => void): Promi
   const { weir } = world;
   const reads = await readsOfOverview(world);
   const cookies = await signInPeople(world, options.dashboards);
-  const wrk = await findProgram('wrk');
-  const folder = throwawayFolder('web-bench');
-  cleanup.add(() => removeFolder(folder));
-  const target = targetOf(weir, false);
-  const rate = async (readers: readonly string[]) => {
-    const close = openDashboards(weir.base_url, readers, reads);
-    await Bun.sleep(500);
-    const load = { connections: CONNECTIONS, seconds: options.seconds, stream: false };
-    const measured = await measure(wrk, target, folder, load);
-    const answered = await close();
-    const flaw = flawOfMeasurement(measured);
-    if (flaw !== undefined) throw new Error(flaw);
-    if (!options.short) await waitUntilIdle(IDLE_PATIENCE_MS);
-    return { per_s: measured.requests_per_s, answered };
-  };
-  await rate([]);
-  const pairs: Pair[] = [];
   let answered = 0;
-  for (let pair = 1; pair <= options.pairs; pair += 1) {
-    const order = pair % 2 === 1 ? ['old', 'new'] : ['new', 'old'];
-    const rates: Pair = { old: 0, new: 0 };
-    for (const side of order as (keyof Pair)[]) {
-      const done = await rate(side === 'new' ? cookies : []);
-      rates[side] = done.per_s;
-      answered += done.answered;
-    }
-    pairs.push(rates);
-    console.log(
-      `pair ${pair}/${options.pairs}  without ${rates.old.toFixed(0)}/s  with ${rates.new.toFixed(0)}/s`,
-    );
-  }
+  const pairs = await measureBeside({
+    ...{ target: targetOf(weir, false), cleanup, ...options },
+    async begin() {
+      const close = openDashboards(weir.base_url, cookies, reads);
+      return async () => {
+        answered += await close();
+      };
+    },
+  });
   const summary = summarize(pairs, options.bound);
   const seconds = options.pairs * options.seconds;
   say(

@@ -164,19 +164,20 @@ async function insertLines(sql: Sql, models: readonly RowModel[], batch: Batch):
     ) as drawn`;
 }
 
-async function insertRecords(sql: Sql, { organization_id, keys }: RowsOptions): Promise<void> {
+/** A program's refused calls name the same models as its others, or one that is unknown. */
+async function insertRecords(sql: Sql, { organization_id }: RowsOptions): Promise<void> {
   await sql`
     insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
       outcome, status, error_code, fault, created_at, at, protocol, program, ended_ms)
     select (lpad(to_hex((extract(epoch from at) * 1000)::int8), 12, '0') || '7'
         || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
-      ${organization_id}, 'key_bench_' || 1 + n % ${keys}::int4, scene,
+      ${organization_id}, key_id, scene,
       case when n % 7 = 0 then 'unknown-' || n else model end,
       case when n % 7 = 0 then '' else model_vendor end, '',
       (array['refused', 'failed', 'canceled', 'free'])[1 + n % 4], 400,
       'invalid_request_error', (array['caller', 'provider'])[1 + n % 2], at, at, protocol, program, 5
     from (
-      select row_number() over () as n, scene, model, model_vendor, at, protocol, program
+      select row_number() over () as n, key_id, scene, model, model_vendor, at, protocol, program
       from usage_line where get_byte(uuid_send(id), 15) < ${Math.round(256 / LINES_A_RECORD)}
     ) as sampled`;
 }

@@ -37,7 +37,7 @@ export interface KillReport {
   refused: number;
   /** Complete answers from the simulator to Weir. */
   upstream_whole: number;
-  /** Charges in the ledger. */
+  /** Charges of calls in the ledger. */
   settled: number;
   /**
    * Answers that a kill cut after the upstream's end and before the commit. They are not charged,
@@ -128,6 +128,14 @@ function postmasterOf(data: string): number {
   throw new Error(`no postmaster in ${data}`);
 }
 
+interface ChargedLine {
+  readonly request_id: string;
+  readonly outcome: string;
+  readonly nano_usd: number;
+  /** Also of a task whose client was cut off before it learned the id. */
+  readonly is_task: boolean;
+}
+
 /** What clients saw, and what their organization reads. */
 interface Seen {
   readonly calls: readonly ClientCall[];
@@ -148,9 +156,9 @@ async function compare(
       ...{ simulator_url, sql, seed, work, witnesses: calls, killed: victim === 'weir' },
     }),
     at_rest: await findMoneyNotAtRest(sql, { are_grants_returned: true }),
-    charged: await sql<{ request_id: string; outcome: string; nano_usd: number }[]>`
+    charged: await sql<ChargedLine[]>`
       select replace(request_id::text, '-', '') as request_id, outcome,
-        charged_nano_usd as nano_usd
+        charged_nano_usd as nano_usd, hold_id is not null as is_task
       from usage_line`,
   }));
   const sum = charged.reduce((so_far, { nano_usd }) => so_far + BigInt(nano_usd), 0n);
@@ -161,6 +169,8 @@ async function compare(
     work.calls.filter(({ outcome }) => outcome === 'whole').map(({ reference }) => reference),
   );
   const isCharged = ({ request_id = '' }: ClientCall) => completed.has(request_id);
+  const lines = new Set(charged.map(({ request_id }) => request_id));
+  const hasLine = ({ request_id = '' }: ClientCall) => lines.has(request_id);
   const broken = calls.filter(({ outcome }) => outcome !== 'whole');
   const count = (outcome: ClientCall['outcome']) =>
     calls.filter((call) => call.outcome === outcome).length;
@@ -170,8 +180,8 @@ async function compare(
     broken: count('broken'),
     refused: count('refused'),
     upstream_whole: upstream.size,
-    settled: charged.length - tasks.filter(({ status }) => status === 'completed').length,
-    killed_before_commit: broken.filter((call) => upstream.has(call.reference) && !isCharged(call))
+    settled: charged.filter(({ is_task }) => !is_task).length,
+    killed_before_commit: broken.filter((call) => upstream.has(call.reference) && !hasLine(call))
       .length,
     killed_after_commit: broken.filter(isCharged).length,
     tasks: tasks.length,

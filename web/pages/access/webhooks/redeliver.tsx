@@ -6,13 +6,18 @@ import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { say } from '../../../parts/said.tsx';
 
+/** When the list is read again after a webhook was sent, ms. No event says that the server has answered. */
+const READ_AGAIN_MS = [500, 1_500, 4_000, 10_000];
+
 /** Sends a webhook again. It asks first if the server has it already. */
 export function Redeliver({ of: { id, status, task_id } }: { of: Delivery }) {
   const queries = useQueryClient();
   const [isAsking, ask] = useState(false);
   const send = async () => {
     await api.post(`/v1/management/webhook-deliveries/${id}/redeliver`);
-    await queries.invalidateQueries({ queryKey: ['tasks'] });
+    const readAgain = () => queries.invalidateQueries({ queryKey: ['tasks'] });
+    await readAgain();
+    for (const ms of READ_AGAIN_MS) setTimeout(readAgain, ms);
     say(`The webhook of ${task_id} is sent again.`);
   };
   return (

@@ -66,9 +66,9 @@ async function startWithActors(): Promise<RunningWeir> {
   return side.weir;
 }
 
-const authorized = ({ operator_token }: RunningWeir) => ({
-  headers: { authorization: `Bearer ${operator_token}` },
-});
+function authorized({ operator_token }: RunningWeir) {
+  return { headers: { authorization: `Bearer ${operator_token}` } };
+}
 
 /** Reads what the page of actors reads, one after the other. Returns true if one took too long. */
 async function readLists(weir: RunningWeir, say: (line: string) => void): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { loss, median, medianInterval } from '../../bench/statistics.ts';
+import { fc } from '../support/property.ts';
 
 /** Without -0: `toEqual` says that it differs from 0, which sorts beside it in any order. */
 const numbers = fc.array(

@@ -1,6 +1,5 @@
 /** The parts of a charge: their sum, rounded up once, is the charge, for every model and any usage. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue, type ChatModel, type DirectModel } from '../../src/catalogue/catalogue.ts';
 import { type ChargePart, chargeParts } from '../../src/catalogue/charge-parts.ts';
@@ -9,6 +8,7 @@ import { generationParts, priceGeneration } from '../../src/catalogue/generation
 import { chargeFor } from '../../src/catalogue/price.ts';
 import { partsAt, soldAt } from '../../src/catalogue/recorded-price.ts';
 import { acceptOrRefuse, bodiesOf, GENERATION_MODELS } from '../support/generation-bodies.ts';
+import { fc } from '../support/property.ts';
 
 const models = new Catalogue(builtInModels()).all();
 const chat = models.filter((model): model is ChatModel => model.kind === 'chat');

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { estimateGeneration } from '../../src/catalogue/generation-price.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { anyJson } from '../support/arbitrary-json.ts';
 import { generationModel } from '../support/contracts.ts';
+import { fc } from '../support/property.ts';
 import { audio, element, image, PNG, video } from '../support/video-requests.ts';
 
 const IDS = builtInModels()

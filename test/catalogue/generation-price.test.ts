@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { estimateGeneration, priceGeneration } from '../../src/catalogue/generation-price.ts';
 import { maxImageTokens } from '../../src/catalogue/image-tokens.ts';
 import type { GenerationUsage } from '../../src/protocols/generation-usage.ts';
 import { accept, declaredModel, generationModel } from '../support/contracts.ts';
+import { fc } from '../support/property.ts';
 
 const USD = 1_000_000_000;
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import {
   affordableOutputTokens,
   chargeFor,
@@ -8,6 +7,7 @@ import {
   tokenPrice,
 } from '../../src/catalogue/price.ts';
 import type { TokenUsage } from '../../src/protocols/token-usage.ts';
+import { fc } from '../support/property.ts';
 
 const RUNS = { numRuns: 5_000 };
 

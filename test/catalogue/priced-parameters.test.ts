@@ -4,7 +4,6 @@
  * a charge that is larger than the hold.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import type { GenerationModel } from '../../src/catalogue/catalogue.ts';
 import {
   estimateGeneration,
@@ -23,6 +22,7 @@ import {
   MODEL_PROTOCOLS,
 } from '../support/generation-bodies.ts';
 import { type OutgoingRecorder, startOutgoingRecorder } from '../support/outgoing.ts';
+import { fc } from '../support/property.ts';
 
 const prompt = 'a lighthouse';
 const PICTURE = 'data:image/png;base64,iVBORw0KGgo=';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue, type CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { RANKED_SCENES, rankModels } from '../../src/catalogue/ranking.ts';
+import { fc } from '../support/property.ts';
 
 const models = new Catalogue(builtInModels()).all();
 const images = models.filter(({ category }) => category === 'image').map(({ id }) => id);

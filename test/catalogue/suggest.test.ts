@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { suggestModels } from '../../src/catalogue/suggest.ts';
+import { fc } from '../support/property.ts';
 
 const models = new Catalogue(builtInModels()).all();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
 import { seal, unseal } from '../../src/config/seal.ts';
+import { fc } from '../support/property.ts';
 
 const key = randomBytes(32);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { ConfigurationError } from '../../src/config/environment.ts';
 import { parseWeirYaml, readWeirYaml } from '../../src/config/weir-yaml.ts';
+import { fc } from '../support/property.ts';
 
 /** The example of the design document. */
 const EXAMPLE = `channels:

@@ -1,6 +1,5 @@
 /** Keyset pages of all lists: no row twice, none left out, and a far page as fast as the first. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { listBatchPage } from '../../db/batches/list.ts';
 import { listTransitions } from '../../db/channels/transitions.ts';
 import type { Sql } from '../../db/client.ts';
@@ -17,6 +16,7 @@ import {
   type Owner,
 } from '../support/listed-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { fc } from '../support/property.ts';
 
 setDefaultTimeout(120_000);
 

@@ -5,7 +5,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import {
   type AnyEventObject,
   type AnyMachineSnapshot,
@@ -25,6 +24,7 @@ import {
   TASK_EVENTS,
   WEBHOOK_EVENTS,
 } from '../machines/events.ts';
+import { fc } from '../support/property.ts';
 import { npmProgram, withPrograms } from './support/installed.ts';
 import { readScxml, SCION } from './support/scxml-reader.ts';
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import {
   MAX_INFERENCE_BODY_BYTES,
@@ -12,6 +11,7 @@ import { BodyBudget, BytesInFlight } from '../../src/upstreams/transport/body-bu
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { failureOf } from '../support/failure-of.ts';
+import { fc } from '../support/property.ts';
 
 /** A busy machine may need longer than the default of 5 s. */
 setDefaultTimeout(60_000);

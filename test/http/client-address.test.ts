@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
-import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { isCidrList, isWithin, parseAddress, parseCidrList } from '../../src/config/cidr-list.ts';
 import { clientAddress, isLocalRequest } from '../../src/http/auth/client-address.ts';
 import type { RequestContext } from '../../src/http/endpoint.ts';
+import { fc } from '../support/property.ts';
 
 /** A request from this peer, as a handler gets it. */
 function requestFrom(address: string | null, headers: Record<string, string> = {}): RequestContext {

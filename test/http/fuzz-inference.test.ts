@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { anyJson, anyNumber, anyText, mutated, sometimes } from '../support/arbitrary-json.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
+import { fc } from '../support/property.ts';
 
 /** A busy machine may need longer than the default of 5 s. */
 setDefaultTimeout(60_000);

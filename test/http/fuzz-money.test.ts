@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { anyJson, anyText, mutated, sometimes } from '../support/arbitrary-json.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import type { KeyList, KeyRecord } from '../support/managed-keys.ts';
 import { findMoneyFaults } from '../support/money-faults.ts';
+import { fc } from '../support/property.ts';
 import { until } from '../support/until.ts';
 import { answerOf, chunks, nativeEvents } from '../support/upstream-answers.ts';
 import { streamed } from '../upstreams/upstream.ts';

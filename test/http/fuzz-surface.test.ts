@@ -1,8 +1,8 @@
 /** The routes other than chat and messages: each response is valid, or it is the error envelope. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { anyJson, anyNumber, anyText, mutated, sometimes } from '../support/arbitrary-json.ts';
+import { fc } from '../support/property.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { parseRfc3339 } from '../../src/http/management/rfc3339.ts';
+import { fc } from '../support/property.ts';
 
 describe('an RFC 3339 datetime', () => {
   test.each([

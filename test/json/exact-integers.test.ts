@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { asInteger, exactBody, parseExact } from '../../src/json/exact-integers.ts';
+import { fc } from '../support/property.ts';
 
 test('every integer is written as it was read', () => {
   fc.assert(

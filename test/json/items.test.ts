@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { editItems } from '../../src/json/items.ts';
+import { fc } from '../support/property.ts';
 
 describe('editItems', () => {
   test('changes and removes items, and keeps the digits of all others', () => {

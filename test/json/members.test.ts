@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { editMembers, findEndOfMembers } from '../../src/json/members.ts';
+import { fc } from '../support/property.ts';
 
 /** JSON texts with spaces anywhere and with numbers that a double cannot hold. */
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t ', '\r\n  ');

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { initialTransition, transition } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { type BatchEvent, batchMachine } from '../../src/machines/batch.ts';
+import { fc } from '../support/property.ts';
 import { BATCH_EVENTS, COUNTS } from './events.ts';
 
 /** Runs the machine as the runtime does, and collects its effects in order. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { createActor, transition } from 'xstate';
 import { getAdjacencyMap } from 'xstate/graph';
 import {
@@ -9,6 +8,7 @@ import {
   FAILURES_TO_OPEN,
   LONGEST_COOLDOWNS_MS,
 } from '../../src/machines/channel.ts';
+import { fc } from '../support/property.ts';
 
 const NOW = 1_000_000;
 const FIRST_COOLDOWN_MS = COOLDOWNS_MS.server;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { decideAmount } from '../../src/machines/grant.ts';
+import { fc } from '../support/property.ts';
 
 const amount = fc.nat(1_000_000_000_000);
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { createActor, type SnapshotFrom, transition } from 'xstate';
 import { getAdjacencyMap } from 'xstate/graph';
 import {
@@ -9,6 +8,7 @@ import {
   quotaMachine,
   releaseCall,
 } from '../../src/machines/quota.ts';
+import { fc } from '../support/property.ts';
 
 type State =
   | 'ample'

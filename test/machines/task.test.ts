@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { initialTransition, type SnapshotFrom, transition } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { taskMachine } from '../../src/machines/task.ts';
@@ -10,6 +9,7 @@ import {
   MAX_RECOLLECTIONS,
   type TaskEvent,
 } from '../../src/machines/task-events.ts';
+import { fc } from '../support/property.ts';
 import { ACCEPTED, random, rejected, TASK_EVENTS } from './events.ts';
 
 type Snapshot = SnapshotFrom<typeof taskMachine>;

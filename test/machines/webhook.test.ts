@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { initialTransition, transition } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import {
@@ -8,6 +7,7 @@ import {
   type WebhookEvent,
   webhookMachine,
 } from '../../src/machines/webhook.ts';
+import { fc } from '../support/property.ts';
 import { REFUSED, WEBHOOK_EVENTS } from './events.ts';
 
 function play(events: readonly WebhookEvent[]) {

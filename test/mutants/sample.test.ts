@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../support/property.ts';
 import { sampleOf, turnOfCommit } from './sample.ts';
 
 describe('a sample of the mutants', () => {

@@ -1,6 +1,5 @@
 /** The ring of an actor in memory: its bounds, and a replay from it. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { hashSnapshot, sha256 } from '../../src/actors/durable/snapshot.ts';
 import { QuotaMachine } from '../../src/actors/money/quota-machine.ts';
 import type { QuotaEvent } from '../../src/machines/quota.ts';
@@ -10,6 +9,7 @@ import { replay } from '../../src/replay/replay.ts';
 import { statePath } from '../../src/replay/step.ts';
 import { restoreSnapshot } from '../../src/replay/stored-snapshot.ts';
 import type { Json, VersionedMachine } from '../../src/replay/versioned.ts';
+import { fc } from '../support/property.ts';
 
 const state = (value: unknown, count: number) => ({ value, context: { count } });
 

@@ -1,6 +1,5 @@
 /** A flight recording is read and replayed without any other data. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { type AnyEventObject, initialTransition } from 'xstate';
 import { hashSnapshot, sha256 } from '../../src/actors/durable/snapshot.ts';
 import { MACHINES } from '../../src/replay/machines.ts';
@@ -15,6 +14,7 @@ import { pureSha256 } from '../../src/replay/sha256.ts';
 import { statePath, takeEvent } from '../../src/replay/step.ts';
 import type { VersionedMachine } from '../../src/replay/versioned.ts';
 import { BATCH_EVENTS, TASK_EVENTS, WEBHOOK_EVENTS } from '../machines/events.ts';
+import { fc } from '../support/property.ts';
 
 const EVENTS: Record<string, readonly AnyEventObject[]> = {
   task: TASK_EVENTS,

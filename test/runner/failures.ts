@@ -9,15 +9,20 @@ export interface Failure {
   why: string;
 }
 
-/** Lines of one failure that the end of a run repeats. */
+/** What the end of a run repeats of one failure: lines, and characters of each. */
 const SHOWN_LINES = 40;
+const SHOWN_CHARS = 400;
 
 /** The failures as the lines that end a run: each with its reason below it. */
 export function failureLines(failures: readonly Failure[]): string[] {
   return failures.flatMap(({ what, why }) => {
     const lines = why.trim().split('\n').slice(0, SHOWN_LINES);
-    return [`  ${what}`, ...lines.map((line) => `    ${line}`.trimEnd())];
+    return [`  ${what}`, ...lines.map((line) => `    ${shortened(line)}`.trimEnd())];
   });
+}
+
+function shortened(line: string): string {
+  return line.length <= SHOWN_CHARS ? line : `${line.slice(0, SHOWN_CHARS)}…`;
 }
 
 /** The last lines that a failed command printed. */

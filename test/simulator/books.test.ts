@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import fc from 'fast-check';
 import { Books, type Call, newCall, totalsOf } from '../../simulator/shared/books.ts';
+import { fc } from '../support/property.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
 import { ACCOUNT, at, chat, eventsIn, type Json, message, user } from './ask.ts';

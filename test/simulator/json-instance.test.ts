@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import fc from 'fast-check';
 import { instanceOf } from '../../simulator/shared/json-instance.ts';
+import { fc } from '../support/property.ts';
 
 const SCHEMAS = {
   'a flat object': Type.Object({ city: Type.String(), days: Type.Integer(), dry: Type.Boolean() }),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { fixedText, type ProducedText, wordText } from '../../simulator/shared/text.ts';
 import { PromptMeter, tokensOf } from '../../simulator/shared/tokens.ts';
 import { OPENERS, UNICODE_WORDS, WORDS } from '../../simulator/shared/words.ts';
+import { fc } from '../support/property.ts';
 
 const NO_SPECIAL = { disallowedSpecial: new Set<string>() };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { Mp4Reader } from '../../src/storage/mp4.ts';
 import { box, type FilmOptions, filmOf } from '../support/mp4.ts';
+import { fc } from '../support/property.ts';
 
 /** Reads a file in pieces of this size. */
 function measure(file: Uint8Array, piece_bytes = file.length) {

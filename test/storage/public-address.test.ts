@@ -4,8 +4,8 @@
  * both. No address is dialled.
  */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { isPublicAddress } from '../../src/storage/public-address.ts';
+import { fc } from '../support/property.ts';
 
 /** IANA: IPv4 Special-Purpose Address Registry; multicast; and addresses of clouds. */
 const IPV4 = {

@@ -1,7 +1,7 @@
 /**
  * Bodies that a hostile or a careless client might send, for fast-check.
  */
-import fc from 'fast-check';
+import { fc } from './property.ts';
 
 /** Text that often breaks parsers, databases and terminals: NUL, lone surrogates, emoji, great length. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(

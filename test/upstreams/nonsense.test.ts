@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { anthropicProtocol } from '../../src/upstreams/chat/anthropic.ts';
 import { openaiProtocol } from '../../src/upstreams/chat/openai.ts';
 import {
@@ -7,6 +6,7 @@ import {
   TerminalUpstreamError,
   type UpstreamProtocol,
 } from '../../src/upstreams/contract.ts';
+import { fc } from '../support/property.ts';
 import { callOf, readStream, startUpstream } from './upstream.ts';
 
 const upstream = startUpstream();

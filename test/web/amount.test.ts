@@ -1,8 +1,8 @@
 /** Amounts of money as the pages of the dashboard show them. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { usd } from '../../src/json/usd.ts';
 import { Amount } from '../../web/parts/amount.ts';
+import { fc } from '../support/property.ts';
 
 /** Every amount below 8 million USD, which a JSON number holds to the nano-dollar. */
 const nano = fc.integer({ min: -8_000_000_000_000_000, max: 8_000_000_000_000_000 });

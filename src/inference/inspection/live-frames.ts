@@ -77,13 +77,14 @@ export class LiveFrames {
   }
 
   /**
-   * Opens a stream of frames. `since` has the last frame of each origin that the client got. Returns
-   * undefined if there are too many watchers.
+   * Opens a stream of frames. `since` has the last frame of each origin that the client got. When it
+   * resolves, all replicas that answer in time publish what happens. Returns undefined if there are
+   * too many watchers.
    */
   async open(
     viewer: Viewer,
     filter: WatchFilter,
-    since?: Positions,
+    since: Positions = new Map(),
   ): Promise<WatchedStream | undefined> {
     if (this.isFull(viewer)) return undefined;
     const stream = new WatchedStream(viewer, filter, (closed) => this.streams.delete(closed));
@@ -91,8 +92,7 @@ export class LiveFrames {
     this.watch();
     this.ask();
     try {
-      if (since && since.size > 0) stream.begin(since, await this.missedSince(since));
-      else stream.begin(new Map(), []);
+      stream.begin(since, await this.missedSince(since));
     } catch (error) {
       stream.close();
       throw error;
@@ -100,11 +100,10 @@ export class LiveFrames {
     return stream;
   }
 
-  /** Answers another replica whose watcher resumes. */
+  /** Answers another replica whose watcher begins or resumes. */
   answer({ since }: { readonly since: Record<string, number> }): Missed {
-    const { origin } = this.own;
-    const seq = since[origin];
-    return { origin, frames: seq === undefined ? [] : (this.own.after(seq) ?? null) };
+    this.onAsked();
+    return this.missed(since);
   }
 
   /** Ends all streams. Their clients resume, e.g. on another replica. */
@@ -126,10 +125,16 @@ export class LiveFrames {
     );
   }
 
+  private missed(since: Record<string, number>): Missed {
+    const { origin } = this.own;
+    const seq = since[origin];
+    return { origin, frames: seq === undefined ? [] : (this.own.after(seq) ?? null) };
+  }
+
   private async missedSince(since: Positions): Promise<WatchedNews[]> {
     const question = { type: 'frames', since: Object.fromEntries(since) };
     const { answers } = await this.deps.questions().ask<Missed>(question);
-    const all = [this.answer({ since: question.since }), ...answers];
+    const all = [this.missed(question.since), ...answers];
     const found = new Map(all.map(({ origin, frames }) => [origin, frames]));
     // A process that does not answer may have ended, and its frames with it.
     return [...since.keys()].flatMap(
@@ -169,7 +174,11 @@ export class LiveFrames {
   }
 
   private onWatched(replica: string): void {
-    if (replica === this.deps.replica_id()) return;
+    if (replica !== this.deps.replica_id()) this.onAsked();
+  }
+
+  /** Another replica has a watcher. */
+  private onAsked(): void {
     this.asked_until_ms = this.deps.clock.now() + WATCH_LINGER_MS;
     this.watch();
   }

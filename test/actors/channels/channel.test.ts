@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { type ChannelPermit, MAX_THROTTLE_MS } from '../../../src/actors/channels/channel.ts';
 import type { ChannelTransition } from '../../../src/actors/channels/transition.ts';
 import { COOLDOWNS_MS, FAILURES_TO_OPEN } from '../../../src/machines/channel.ts';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { channelActor, channelConfig as config, openedChannel } from '../../support/channels.ts';
+import { fc } from '../../support/property.ts';
 
 const { server: FIRST_COOLDOWN_MS } = COOLDOWNS_MS;
 const broken = () => new RetryableUpstreamError('server', 'broken');

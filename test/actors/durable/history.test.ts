@@ -1,6 +1,5 @@
 /** The event log of durable actors: what a row says, and that a log replays to the same hashes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { assign, initialTransition, setup, transition } from 'xstate';
 import { readHistory } from '../../../db/actors/history.ts';
 import type { JsonValue } from '../../../db/actors/store.ts';
@@ -18,6 +17,7 @@ import { type EventToReplay, ReplayMismatch, replay } from '../../../src/replay/
 import type { VersionedMachine } from '../../../src/replay/versioned.ts';
 import { replayAll } from '../../support/histories.ts';
 import { noHints } from '../../support/money-hints.ts';
+import { fc } from '../../support/property.ts';
 import { ScriptedProvider } from '../../support/scripted-provider.ts';
 import { startTaskWorld, type TaskWorld } from '../../support/task-replica.ts';
 import { until } from '../../support/until.ts';

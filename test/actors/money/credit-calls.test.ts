@@ -1,6 +1,5 @@
 /** Calls of two replicas, while an operator lends and takes back money, and suspends (P1, P2, P16). */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { Lane } from '../../../src/actors/money/lane.ts';
@@ -10,6 +9,7 @@ import { usageOf } from '../../sim/calls.ts';
 import { findMoneyFaults } from '../../support/money-faults.ts';
 import { hintsTo } from '../../support/money-hints.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
+import { fc } from '../../support/property.ts';
 
 setDefaultTimeout(120_000);
 

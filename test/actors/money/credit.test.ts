@@ -1,6 +1,5 @@
 /** Deposits, credit lines and the status of organizations: what the ledger makes of them (P1, P2). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { findImbalances } from '../../../db/ledger/audit.ts';
 import { systemIdSource } from '../../../src/actors/clock.ts';
 import type { LedgerAnswer, LedgerCommand } from '../../../src/actors/money/ledger-commands.ts';
@@ -13,6 +12,7 @@ import {
   openLedger,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { fc } from '../../support/property.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { createActor } from 'xstate';
 import { QuotaMachine } from '../../../src/actors/money/quota-machine.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type QuotaSums,
   quotaMachine,
 } from '../../../src/machines/quota.ts';
+import { fc } from '../../support/property.ts';
 
 const RUNS = 5_000;
 

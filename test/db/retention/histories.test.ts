@@ -4,7 +4,6 @@
  * the audit finds nothing.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { findImbalances } from '../../../db/ledger/audit.ts';
 import { readAsOf } from '../../../db/usage/as-of.ts';
 import { breakDown } from '../../../db/usage/breakdown.ts';
@@ -14,6 +13,7 @@ import { readSums } from '../../../db/usage/roll-ups/snapshot.ts';
 import { readUsage } from '../../../db/usage/roll-ups/sums.ts';
 import { chargesByKey } from '../../../db/usage/statement.ts';
 import type { Account } from '../../support/ledger.ts';
+import { fc } from '../../support/property.ts';
 import { type Charge, DAY_MS, DAYS, openWorld, type RetentionWorld } from './retention-world.ts';
 
 setDefaultTimeout(600_000);

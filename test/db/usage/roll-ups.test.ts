@@ -4,7 +4,6 @@
  * connection dies. Each answer equals the sum of all rows, added up one by one.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import type { ReservedSql, Sql } from 'postgres';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { type AsOf, readAsOf } from '../../../db/usage/as-of.ts';
@@ -16,6 +15,7 @@ import { readUsage } from '../../../db/usage/roll-ups/sums.ts';
 import { systemClock } from '../../../src/actors/clock.ts';
 import { UsageFolder } from '../../../src/actors/money/usage-folder.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { fc } from '../../support/property.ts';
 import { until } from '../../support/until.ts';
 import {
   addUp,

@@ -1,6 +1,7 @@
 /** The steps of a random history: what clients do, and what they saw. */
-import fc from 'fast-check';
+
 import type { Witness } from '../../support/books/pairing.ts';
+import { fc } from '../../support/property.ts';
 import type { HistoryWorld } from './history-world.ts';
 
 /** One request of a client. */

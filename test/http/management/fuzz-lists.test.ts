@@ -1,10 +1,10 @@
 /** Random parameters of lists: the answer is a page, or an error that names a sent parameter. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { cursorOf } from '../../../src/http/management/list-cursor.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { errorOf } from '../../support/envelope.ts';
 import { insertBatches, insertTasks } from '../../support/listed-rows.ts';
+import { fc } from '../../support/property.ts';
 
 setDefaultTimeout(60_000);
 

@@ -3,9 +3,9 @@
  * secret that was ever shown may do now.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { ManagedKeys } from '../../support/managed-keys.ts';
+import { fc } from '../../support/property.ts';
 
 setDefaultTimeout(120_000);
 

@@ -6,11 +6,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import fc from 'fast-check';
 import { UsageQuerySchema } from '../../../src/http/management/usage/explore-answer.ts';
 import { UNKNOWN_MODEL, writeEntry } from '../../db/usage/usage-world.ts';
 import { errorOf } from '../../support/envelope.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { fc } from '../../support/property.ts';
 import { until } from '../../support/until.ts';
 import { type RunningWeir, startWeir } from '../../support/weir.ts';
 

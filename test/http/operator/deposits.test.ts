@@ -1,6 +1,5 @@
 /** Payments and credit lines, as operators and the webhooks of payment providers send them (P1). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { findImbalances } from '../../../db/ledger/audit.ts';
 import { WeirError } from '../../../src/errors/weir-error.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
@@ -9,6 +8,7 @@ import {
   OperatedOrganizations,
   type OrganizationRecord,
 } from '../../support/operated-organizations.ts';
+import { fc } from '../../support/property.ts';
 
 setDefaultTimeout(30_000);
 

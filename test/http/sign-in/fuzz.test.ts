@@ -1,9 +1,9 @@
 /** Random bodies, cookies and headers on the routes of people: no answer is a defect of Weir. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { anyText, mutated } from '../../support/arbitrary-json.ts';
 import { Browser, join } from '../../support/people.ts';
+import { fc } from '../../support/property.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { readImageSize } from '../../../src/inference/budget/image-size.ts';
+import { fc } from '../../support/property.ts';
 
 const base64 = (...parts: (string | number[] | Uint8Array)[]) =>
   Buffer.concat(

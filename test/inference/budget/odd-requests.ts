@@ -2,8 +2,9 @@
  * Requests with everything that moves a bill, for fast-check: limits of the output under several
  * names, in odd forms, repeated and with escaped names; numbers of answers; media; caches; tools.
  */
-import fc from 'fast-check';
+
 import type { ClientProtocol } from '../../../src/protocols/names.ts';
+import { fc } from '../../support/property.ts';
 
 export interface Draft {
   /** The JSON text of the body. */

@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import fc from 'fast-check';
 import { abilitiesOn } from '../../../src/catalogue/abilities.ts';
 import { builtInModels } from '../../../src/catalogue/built-in.ts';
 import { Catalogue, type ChatModel } from '../../../src/catalogue/catalogue.ts';
@@ -22,6 +21,7 @@ import {
   type ClientProtocol,
 } from '../../../src/protocols/names.ts';
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
+import { fc } from '../../support/property.ts';
 import { callOf, startUpstream, type Upstream } from '../../upstreams/upstream.ts';
 import { type Draft, requestTexts } from './odd-requests.ts';
 import { highestBill, JUDGED_MODELS } from './vendor-bill.ts';

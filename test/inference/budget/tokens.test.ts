@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { inputBound } from '../../../src/inference/budget/input-bound.ts';
 import { countInputTokens, countTokens } from '../../../src/inference/budget/tokens.ts';
+import { fc } from '../../support/property.ts';
 
 describe('counting tokens', () => {
   test('special tokens in a text are ordinary characters', () => {

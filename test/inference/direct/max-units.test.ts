@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { maxEmbeddingTokens, searchUnits } from '../../../src/inference/direct/max-units.ts';
+import { fc } from '../../support/property.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);
 

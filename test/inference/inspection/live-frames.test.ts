@@ -79,6 +79,27 @@ async function read(
   return { news, since: new Map(next?.positions) };
 }
 
+test('a watcher is open when all replicas publish', async () => {
+  const { a, b, clock, opened } = await start();
+  const opening = a.frames.open(OPERATOR, {});
+  expect(b.feed.isWatched).toBe(false);
+  const stream = await opened(opening);
+  b.happens();
+  clock.advance(100);
+  await Bun.sleep(0);
+  expect((await read(stream)).news).toEqual(['b1']);
+  // A new watcher, too, waits until the other replica has heard of it.
+  stream.close();
+  let isOpen = false;
+  const later = a.frames.open(OPERATOR, {}).then(() => {
+    isOpen = true;
+  });
+  await Bun.sleep(0);
+  expect(isOpen).toBe(false);
+  clock.advance(1_000);
+  await later;
+});
+
 test('a watcher gets the events of all replicas, and only members on the list', async () => {
   const { a, b, settle, opened } = await start();
   const stream = await opened(a.frames.open(OPERATOR, {}));
@@ -184,9 +205,12 @@ describe('bounds', () => {
   });
 
   test('an organization cannot take the places of others or of operators', async () => {
-    const { a } = await start();
-    const open = (organization: string | null) =>
-      a.frames.open(organization === null ? OPERATOR : owner(organization), {});
+    const { a, settle } = await start();
+    const open = async (organization: string | null) => {
+      const viewer = organization === null ? OPERATOR : owner(organization);
+      const [stream] = await Promise.all([a.frames.open(viewer, {}), settle()]);
+      return stream;
+    };
     const streams = await Promise.all(Array.from({ length: 12 }, () => open('one')));
     expect(streams.filter(Boolean)).toHaveLength(10);
     expect(await open('two')).toBeDefined();

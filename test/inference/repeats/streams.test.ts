@@ -1,11 +1,11 @@
 /** P4, P7: streamed answers of repeated calls, and random interleavings of repeats. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import type { Sql } from 'postgres';
 import { WeirError } from '../../../src/errors/weir-error.ts';
 import { MAX_UNREAD_PIECES } from '../../../src/inference/repeats/client-relay.ts';
 import type { AnswerRecorder } from '../../../src/inference/repeats/recorder.ts';
 import type { RepeatableCall } from '../../../src/inference/repeats/repeats.ts';
+import { fc } from '../../support/property.ts';
 import { callOf, forbidden, RepeatRows } from '../../support/repeat-rows.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { RESTORED } from '../../../src/actors/durable/registry.ts';
 import type { TaskUpdate, TaskView } from '../../../src/inference/tasks/port.ts';
@@ -19,6 +18,7 @@ import {
 } from '../../../src/inference/tasks/task-watch.ts';
 import { taskMachine } from '../../../src/machines/task.ts';
 import type { TaskEvent } from '../../../src/machines/task-events.ts';
+import { fc } from '../../support/property.ts';
 
 const random = 0.5;
 const ACCEPTED: TaskEvent = {

@@ -4,13 +4,13 @@
  * 1.11.0, @google/genai 3.1.0), and random members that no type declares.
  */
 import { afterAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { anthropicProtocol } from '../../../src/upstreams/chat/anthropic.ts';
 import { geminiChatProtocol } from '../../../src/upstreams/chat/gemini.ts';
 import { openaiProtocol } from '../../../src/upstreams/chat/openai.ts';
 import { openaiResponsesProtocol } from '../../../src/upstreams/chat/openai-responses.ts';
 import type { UpstreamProtocol } from '../../../src/upstreams/contract.ts';
 import { anyJson } from '../../support/arbitrary-json.ts';
+import { fc } from '../../support/property.ts';
 import { callOf, readStream, startUpstream, streamed } from '../upstream.ts';
 
 const upstream = startUpstream();

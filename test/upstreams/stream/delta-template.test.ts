@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { MessageStream } from '../../../src/upstreams/chat/anthropic-stream.ts';
 import { ChatStream } from '../../../src/upstreams/chat/openai-stream.ts';
 import type { StreamEvent, UpstreamCall } from '../../../src/upstreams/contract.ts';
 import { DeltaTemplates } from '../../../src/upstreams/stream/delta-template.ts';
+import { fc } from '../../support/property.ts';
 
 const call = {
   target: { channel_id: 'c', base_url: 'http://upstream', api_key: 'k', timeout_ms: 1 },

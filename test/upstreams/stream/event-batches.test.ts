@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { createParser } from 'eventsource-parser';
-import fc from 'fast-check';
 import { ChatStream } from '../../../src/upstreams/chat/openai-stream.ts';
 import type { StreamEvent } from '../../../src/upstreams/contract.ts';
 import { EventBatches, type StreamProtocol } from '../../../src/upstreams/stream/event-batches.ts';
+import { fc } from '../../support/property.ts';
 import { callOf } from '../upstream.ts';
 
 /** The bytes of a text, cut at these positions. */

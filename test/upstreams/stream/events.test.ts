@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
 import type { StreamProtocol } from '../../../src/upstreams/stream/event-batches.ts';
 import { type EventExchange, readEvents } from '../../../src/upstreams/stream/events.ts';
+import { fc } from '../../support/property.ts';
 import { until } from '../../support/until.ts';
 
 /** Returns every event unchanged. The data `end` is the terminal event; `break` throws. */

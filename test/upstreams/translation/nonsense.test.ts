@@ -1,6 +1,5 @@
 /** Tests that a damaged request is translated, or refused with a 400 that names a parameter. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { sampleOf } from '../../../docs/protocol-samples.ts';
 import { WeirError } from '../../../src/errors/weir-error.ts';
 import { CLIENT_PROTOCOLS } from '../../../src/protocols/names.ts';
@@ -11,6 +10,7 @@ import {
   translateCall,
 } from '../../../src/upstreams/translation/translate.ts';
 import { anyJson } from '../../support/arbitrary-json.ts';
+import { fc } from '../../support/property.ts';
 import { callOf } from '../upstream.ts';
 import { CLIENTS } from './clients.ts';
 import { CONVERSATIONS } from './conversations.ts';

@@ -1,6 +1,5 @@
 /** Tests that writing a request in a protocol and reading it again returns the same neutral form. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { readChat } from '../../../src/upstreams/translation/chat-request.ts';
 import { writeChat } from '../../../src/upstreams/translation/chat-write.ts';
 import { readGemini } from '../../../src/upstreams/translation/gemini-request.ts';
@@ -10,6 +9,7 @@ import { writeMessagesRequest } from '../../../src/upstreams/translation/message
 import type { NeutralRequest, Turn } from '../../../src/upstreams/translation/neutral.ts';
 import { readResponses } from '../../../src/upstreams/translation/responses-request.ts';
 import { writeResponsesRequest } from '../../../src/upstreams/translation/responses-write.ts';
+import { fc } from '../../support/property.ts';
 import { CONVERSATIONS } from './conversations.ts';
 
 const PROTOCOLS = {

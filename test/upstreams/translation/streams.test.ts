@@ -3,11 +3,11 @@
  * comments and pings, or have very long arguments.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import fc from 'fast-check';
 import { chunkOf } from '../../../simulator/bedrock/frames.ts';
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import type { RequestProtocol } from '../../../src/upstreams/translation/translate.ts';
+import { fc } from '../../support/property.ts';
 import { callOf, startUpstream, streamed, type Upstream } from '../upstream.ts';
 import { CLIENTS, contentOf, PAIRS, readStreamed } from './clients.ts';
 

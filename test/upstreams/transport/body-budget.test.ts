@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { WeirError } from '../../../src/errors/weir-error.ts';
 import {
   BodyBudget,
@@ -7,6 +6,7 @@ import {
   type CountedBody,
   SMALL_BODY_BYTES,
 } from '../../../src/upstreams/transport/body-budget.ts';
+import { fc } from '../../support/property.ts';
 
 const MB = 1024 * 1024;
 const MAX_BYTES = 8 * MB;

@@ -1,11 +1,11 @@
 /** P2 over all dialects: a limit of the output is never lost, and never raised. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { RefusedMemberList } from '../../../../src/actors/channels/refused-members.ts';
 import { editMembers } from '../../../../src/json/members.ts';
 import { DIALECT_NAMES, DIALECTS, OUTPUT_LIMITS } from '../../../../src/protocols/dialects.ts';
 import { chatRequest } from '../../../../src/upstreams/chat/openai-request.ts';
 import { OPENAI } from '../../../../src/upstreams/transport/openai-address.ts';
+import { fc } from '../../../support/property.ts';
 import { callOf } from '../../upstream.ts';
 
 const limit = fc.option(fc.integer({ min: 1, max: 99 }), { nil: undefined });

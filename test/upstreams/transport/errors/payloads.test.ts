@@ -1,9 +1,9 @@
 /** Every error that providers document or were seen to send has the class that its source gives. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { TerminalUpstreamError } from '../../../../src/upstreams/contract.ts';
 import { ERROR_RULES } from '../../../../src/upstreams/transport/errors/table.ts';
 import { classifyFailure } from '../../../../src/upstreams/transport/failures.ts';
+import { fc } from '../../../support/property.ts';
 import { callOf } from '../../upstream.ts';
 import { VENDOR_ERRORS } from './all.ts';
 import { type ErrorPayload, isProved } from './payload.ts';

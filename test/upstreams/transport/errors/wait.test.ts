@@ -1,7 +1,7 @@
 /** The wait in the words of an error is read in every form that providers write. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { readWaitMs } from '../../../../src/upstreams/transport/errors/wait.ts';
+import { fc } from '../../../support/property.ts';
 
 const waitIn = (message: string) =>
   readWaitMs(new Headers(), {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { MAX_HEAD_BYTES, MalformedResponse } from '../../../../src/upstreams/transport/http.ts';
 import {
   type Bytes,
@@ -7,6 +6,7 @@ import {
   MAX_OVERHEAD_BYTES,
   ResponseParser,
 } from '../../../../src/upstreams/transport/http1/response-parser.ts';
+import { fc } from '../../../support/property.ts';
 
 /** A parsed response. */
 interface ParsedResponse {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { Http1Response } from '../../../../src/upstreams/transport/http1/response.ts';
 import { ResponseHeaders } from '../../../../src/upstreams/transport/http1/response-headers.ts';
+import { fc } from '../../../support/property.ts';
 
 const HEAD = {
   status: 200,

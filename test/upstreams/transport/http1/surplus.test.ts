@@ -3,7 +3,6 @@
  * response with its request, so such bytes look like the response to the next request.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { sendWithHttp1 } from '../../../../src/upstreams/transport/http1/client.ts';
 import {
   CLEAN_REUSES,
@@ -13,6 +12,7 @@ import {
   SUSPENSION_MS,
 } from '../../../../src/upstreams/transport/http1/conduct.ts';
 import { destinationOf } from '../../../../src/upstreams/transport/http1/pool.ts';
+import { fc } from '../../../support/property.ts';
 import { until } from '../../../support/until.ts';
 import { proveHost, proveUpstream } from '../proven.ts';
 import { answerOf, startTcpUpstream, type TcpUpstream } from '../tcp-upstream.ts';

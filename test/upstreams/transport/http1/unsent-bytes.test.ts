@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { UnsentBytes } from '../../../../src/upstreams/transport/http1/unsent-bytes.ts';
+import { fc } from '../../../support/property.ts';
 
 const HEAD = 'POST / HTTP/1.1\r\nX-Name: é\r\n\r\n';
 const SLICE_UNITS = 256 * 1024;

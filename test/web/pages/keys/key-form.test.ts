@@ -1,6 +1,5 @@
 /** What the form of a key sends, and how it follows the changes of somebody else. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import type { ApiKey } from '../../../../web/api/types.ts';
 import {
   changesOf,
@@ -10,6 +9,7 @@ import {
   rebase,
   wordsOf,
 } from '../../../../web/pages/keys/key-form.ts';
+import { fc } from '../../../support/property.ts';
 
 const KEY: ApiKey = {
   ...{ id: 'key_1', key_prefix: 'sk-abc…', name: 'Shop', status: 'active', limit_amount: 5 },

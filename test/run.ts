@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { runMutants } from './mutants/main.ts';
 import { readArguments, type TestArguments } from './runner/arguments.ts';
-import { runBunTest } from './runner/bun-test.ts';
+import { runAllTests, runBunTest } from './runner/bun-test.ts';
 import { addedSteps } from './runner/full.ts';
 import { Interrupt } from './runner/interrupt.ts';
 import { ALLOW_MISSING, MISSING_FILE, readMissing } from './runner/missing.ts';
@@ -65,7 +65,10 @@ async function runTests(asked: TestArguments): Promise<number> {
 function stepsOf(asked: TestArguments, environment: Environment): Step[] {
   const tests = {
     title: 'tests',
-    run: () => runBunTest({ test_arguments: asked.rest, environment, interrupt }),
+    run: () => {
+      const options = { test_arguments: asked.rest, environment, interrupt };
+      return asked.rest.length === 0 ? runAllTests(options) : runBunTest(options);
+    },
   };
   return [
     ...(asked.only_added ? [] : [tests]),

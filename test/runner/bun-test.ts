@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { runFailedAgain } from './again.ts';
 import { NO_TESTS, readJunit } from './counts.ts';
 import { readFailures, readFailuresOutside } from './failures.ts';
 import type { Interrupt } from './interrupt.ts';
@@ -29,6 +30,15 @@ export interface BunTestOptions {
   interrupt: Interrupt;
   /** Show nothing and keep no times. */
   quiet?: boolean;
+  /** Run one file at a time. */
+  alone?: boolean;
+}
+
+/** Runs `bun test`, and failed files again as `runFailedAgain` says. */
+export function runAllTests(options: BunTestOptions): Promise<Outcome> {
+  const again = (files: readonly string[]) =>
+    runBunTest({ ...options, test_arguments: files, quiet: true, alone: true });
+  return runBunTest(options).then((first) => runFailedAgain(first, again));
 }
 
 /** Runs `bun test`. A failure outside of a test counts as one failed test. */
@@ -56,7 +66,7 @@ export async function runBunTest(options: BunTestOptions): Promise<Outcome> {
   }
 }
 
-function commandLine({ test_arguments, quiet }: BunTestOptions, report: string): string[] {
+function commandLine({ test_arguments, quiet, alone }: BunTestOptions, report: string): string[] {
   const names_full = test_arguments.some((argument) =>
     FULL_FOLDERS.some((folder) => argument.includes(folder)),
   );
@@ -67,7 +77,7 @@ function commandLine({ test_arguments, quiet }: BunTestOptions, report: string):
     '--timeout=60000',
     // Each file in a global object of its own. It also notices a test that ends its process, which a
     // plain run takes for success.
-    names_full ? '--parallel' : `--parallel=${PROCESSES}`,
+    ...(alone ? ['--parallel=1'] : [names_full ? '--parallel' : `--parallel=${PROCESSES}`]),
     // Whatever a failed test left running ends with the process that started it.
     '--no-orphans',
     // The slowest files start first, so that both cores end together.

@@ -5,6 +5,8 @@ import { parseXml, XmlElement } from '@rgrove/parse-xml';
 export interface Failure {
   /** For example `test/http/chat.test.ts: a group > a test`. */
   what: string;
+  /** The file of a failed test; undefined if something else failed. */
+  file?: string;
   /** Its error, or what it printed last; may have many lines. */
   why: string;
 }
@@ -44,6 +46,7 @@ function failuresIn(element: XmlElement): Failure[] {
     .filter((child) => child.name === 'failure')
     .map(({ attributes: { type, message } }) => ({
       what: `${file}: ${[classname, name].filter(Boolean).join(' > ')}`,
+      ...(file ? { file } : {}),
       why: `${type}: ${message}`,
     }));
 }

@@ -1,13 +1,13 @@
 import { SAMPLE } from '../mutants/sample.ts';
 import { TESTED } from '../mutants/tested.ts';
-import { CLIENTS_FOLDER, FULL_FOLDER, ROOT, runBunTest } from './bun-test.ts';
+import { CLIENTS_FOLDER, FULL_FOLDER, ROOT, runAllTests } from './bun-test.ts';
 import { runCommand } from './command.ts';
 import type { Interrupt } from './interrupt.ts';
 import type { Environment } from './servers.ts';
 import { type Step, twoAtATime } from './steps.ts';
 
-/** All of them take half an hour, so each commit tests every fourth, and the next commit others. */
-const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}130`];
+/** All of them take half an hour, so each commit tests every eighth, and the next commit others. */
+const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}65`];
 
 interface Command {
   readonly title: string;
@@ -45,7 +45,7 @@ export function addedSteps(
     run: () => runCommand({ command, cwd: ROOT, environment, interrupt, held }),
   });
   const mutants: Step = {
-    title: `every fourth mutant (${MUTANTS.join(' ')})`,
+    title: `every eighth mutant (${MUTANTS.join(' ')})`,
     run: ({ failed }) => {
       const tested = after_tests && failed === 0 ? [TESTED] : [];
       const command = [...MUTANTS, ...tested];
@@ -55,11 +55,11 @@ export function addedSteps(
   return [
     {
       title: `longer tests (${FULL_FOLDER})`,
-      run: () => runBunTest({ test_arguments: [FULL_FOLDER], environment, interrupt }),
+      run: () => runAllTests({ test_arguments: [FULL_FOLDER], environment, interrupt }),
     },
     {
       title: `client programs (${CLIENTS_FOLDER})`,
-      run: () => runBunTest({ test_arguments: [CLIENTS_FOLDER], environment, interrupt }),
+      run: () => runAllTests({ test_arguments: [CLIENTS_FOLDER], environment, interrupt }),
     },
     twoAtATime(
       'chaos',

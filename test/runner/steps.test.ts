@@ -6,7 +6,7 @@ import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { readArguments } from './arguments.ts';
 import { ROOT, runBunTest } from './bun-test.ts';
 import { runCommand } from './command.ts';
-import { type Counts, closingLine, readClosingLine } from './counts.ts';
+import { type Counts, closingLine, NO_TESTS, readClosingLine } from './counts.ts';
 import { Interrupt } from './interrupt.ts';
 import { ALLOW_MISSING, MISSING_FILE, readMissing } from './missing.ts';
 import { runSteps, type Step, twoAtATime } from './steps.ts';
@@ -119,6 +119,16 @@ describe('the steps of a run', () => {
     expect(run.last).toBe('4 passed, 1 failed');
     expect(run.succeeded).toBe(false);
     expect(run.lines.at(-2)).toBe('Failed:\n  broken\n    it broke');
+  });
+
+  test('name what passed only when it ran again, and have not failed', async () => {
+    const long = 'x'.repeat(10_000);
+    const unsteady = [{ what: 'a test', why: `Error: too late\n${long}` }];
+    const step: Step = { title: 'one', run: async () => ({ ...NO_TESTS, passed: 3, unsteady }) };
+    const run = await printed([step]);
+    expect(run).toMatchObject({ last: '3 passed, 0 failed', succeeded: true });
+    expect(run.lines.at(-2)).toStartWith('Failed, and passed when run again alone:\n  a test\n');
+    expect(run.lines.at(-2)?.length).toBeLessThan(1_000);
   });
 
   test('know what came before them', async () => {

@@ -7,6 +7,8 @@ import type { Missing } from './missing.ts';
 export interface Outcome extends Counts {
   /** What failed, as far as it is known by name. */
   failures?: readonly Failure[];
+  /** What failed at first, and passed when it ran again with nothing beside it. */
+  unsteady?: readonly Failure[];
 }
 
 /** One heading of a run of tests. */
@@ -39,6 +41,7 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
   const several = steps.length > 1;
   const results: string[] = [];
   const failures: Failure[] = [];
+  const unsteady: Failure[] = [];
   let counts = NO_TESTS;
   for (const step of steps) {
     if (options.stopped?.()) break;
@@ -48,6 +51,7 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
     counts = addCounts(counts, own);
     failures.push(...(own.failures ?? []));
+    unsteady.push(...(own.unsteady ?? []));
     results.push(`  ${closingLine(own)} in ${seconds} s: ${step.title}`);
     if (several) print(`== ${closingLine(own)} in ${seconds} s`);
   }
@@ -57,6 +61,9 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
   if (missing.length > 0) {
     const lines = missing.map(({ what, why }) => `  ${what}: ${why}`);
     print(`Could not run, because it could not be installed:\n${lines.join('\n')}`);
+  }
+  if (unsteady.length > 0) {
+    print(`Failed, and passed when run again alone:\n${failureLines(unsteady).join('\n')}`);
   }
   if (failures.length > 0) print(`Failed:\n${failureLines(failures).join('\n')}`);
   print(closingLine(counts));

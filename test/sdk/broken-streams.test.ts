@@ -27,7 +27,7 @@ const MODELS = {
 } as const;
 /** Each model has so many channels that none fails often enough to be skipped. */
 const CHANNELS = 30;
-const STALL_MS = 2_000;
+const STALL_MS = 5_000;
 
 let simulator: RunningSimulator;
 let weir: RunningWeir;

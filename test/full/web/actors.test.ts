@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 import { until } from '../../support/until.ts';
 import { manage } from './support/manage.ts';
 import { expectGoodPage } from './support/page-checks.ts';
+import { shoot } from './support/screenshots.ts';
 
 setDefaultTimeout(60_000);
 
@@ -186,6 +187,7 @@ test('the chart of a key without money says why it refuses calls', async () => {
   await why(page).getByText('isGone').waitFor();
   const request = page.getByRole('list', { name: 'Events' }).locator('a[href*="/usage/requests/"]');
   expect(await request.count()).toBeGreaterThan(0);
+  await shoot(page, 'actors-key-exhausted-light');
   await expectGoodPage(page);
   await page.context().close();
 });

@@ -4,19 +4,17 @@
  * made here, with WEIR_SCREENSHOTS=docs/screenshots.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { PAGES } from '../../../src/http/web/pages.ts';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
 import { axeFindings } from './support/page-checks.ts';
 import { fillSample, pathsOf, type Sample } from './support/sample.ts';
+import { shoot } from './support/screenshots.ts';
 
 setDefaultTimeout(60_000);
 
 /** The most requests of a page that is opened without a cache. */
 const MAX_REQUESTS = 25;
-const SCREENSHOTS = process.env['WEIR_SCREENSHOTS'];
 
 let world: DashboardWorld;
 let sample: Sample;
@@ -50,8 +48,7 @@ describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s
     if (pattern !== '/sign-in') expect(requests).toBeLessThanOrEqual(MAX_REQUESTS);
     expect(await page.title()).toMatch(/ · Weir$/);
     // Who is signed in sees no sign-in.
-    if (SCREENSHOTS !== undefined && !/^\/(?:sign-in|link)$/.test(pattern))
-      await shoot(page, pattern, theme);
+    if (!/^\/(?:sign-in|link)$/.test(pattern)) await shoot(page, `${nameOf(pattern)}-${theme}`);
     await page.context().close();
   });
 
@@ -77,12 +74,11 @@ test('any id opens its page', async () => {
   await page.context().close();
 });
 
-async function shoot(page: Page, pattern: string, theme: string): Promise<void> {
-  const folder = join(import.meta.dir, '../../..', SCREENSHOTS ?? '');
-  mkdirSync(folder, { recursive: true });
+/** The name of a page's screenshot, e.g. `usage-requests-one`. */
+function nameOf(pattern: string): string {
   const name = pattern
     .replace(/\/:\w+/g, '-one')
     .replace(/^\//, '')
     .replaceAll('/', '-');
-  await page.screenshot({ path: join(folder, `${name || 'overview'}-${theme}.png`) });
+  return name || 'overview';
 }

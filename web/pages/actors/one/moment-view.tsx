@@ -140,7 +140,7 @@ function Members({ kind, members }: { kind: string; members: Readonly<Record<str
     <MemberValue key={member} kind={kind} member={member} value={value} />,
   ]);
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-5 gap-y-1 rounded-box border border-line bg-card px-4 py-3 text-[0.9rem]">
+    <dl className="grid gap-x-5 gap-y-1 rounded-box border border-line bg-card px-4 py-3 text-[0.9rem] sm:grid-cols-[auto_minmax(0,1fr)]">
       {rows.map(([member, value]) => (
         <div key={member} className="contents">
           <dt className="font-mono text-[0.92em] text-soft">{member}</dt>

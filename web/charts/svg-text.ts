@@ -2,11 +2,18 @@ import { type ChartLights, drawChart, type SvgElement } from './draw.ts';
 import type { ChartLayout } from './layout.ts';
 import { CHART_COLORS, CHART_STYLE } from './style.ts';
 
-/** A chart as the text of an SVG file that needs nothing else. It follows the reader's theme. */
-export function svgOf(layout: ChartLayout, lights: ChartLights = {}): string {
-  const { machine, width, height } = layout;
+/**
+ * A chart as the text of an SVG file that needs nothing else. It follows the reader's theme. `title` says what
+ * the chart shows.
+ */
+export function svgOf(
+  layout: ChartLayout,
+  lights: ChartLights = {},
+  title = `The machine ${layout.machine}`,
+): string {
+  const { width, height } = layout;
   return `<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
-<title>The machine ${machine}</title>
+<title>${escaped(title)}</title>
 <style>${CHART_COLORS}${CHART_STYLE}</style>
 <rect width="${width}" height="${height}" style="fill:var(--chart-paper)"/>
 ${drawChart(layout, lights).map(textOf).join('\n')}

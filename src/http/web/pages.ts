@@ -31,6 +31,7 @@ export const PAGES = [
   '/actors',
   '/actors/recording',
   '/actors/compare',
+  '/actors/request/:id',
   '/actors/:kind/:id',
   '/machines',
   '/machines/:machine',

@@ -114,6 +114,27 @@ test('the chart of a video moves while it is made in another tab, until it is co
   await page.context().close();
 });
 
+/** Saves the chart of a task that is refunded, and opens the file without a server. */
+async function expectSavedChart(page: Page, id: string): Promise<void> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save chart' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^weir-task-weir_\w+-\d+\.svg$/);
+  const text = readFileSync(await download.path(), 'utf8');
+  expect(text).toContain(`<title>task ${id}: refunding, after event `);
+  // Nothing is loaded: no font, no picture, no script.
+  expect(text.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(
+    /https?:|url\(|@import|@font-face|<script|href=/,
+  );
+  const alone = await page.context().newPage();
+  await alone.goto(`data:image/svg+xml,${encodeURIComponent(text)}`);
+  const active = alone.locator('.chart-active:not(.chart-group)');
+  expect(await active.getAttribute('data-state')).toBe('refunding');
+  await shoot(alone, 'actors-saved-chart');
+  await alone.close();
+}
+
 test('a failed video is stepped back to its refund, with the money that moved', async () => {
   const id = await createVideo('task_ms=300 fail=moderation');
   await ended(id);
@@ -131,6 +152,7 @@ test('a failed video is stepped back to its refund, with the money that moved', 
   const lit = page.locator('svg.chart .chart-label .chart-event.chart-last');
   expect(await lit.count()).toBe(1);
   expect(await lit.textContent()).toContain('UPSTREAM_FAILED');
+  await expectSavedChart(page, id);
   // A moment has an address that can be shared.
   await page.reload();
   await until('the moment is shown again', async () => (await litState(page)) === 'refunding');

@@ -23,6 +23,11 @@ export const actorsRoutes = [
   }),
   createRoute({
     getParentRoute: () => inside,
+    path: '/actors/request/$id',
+    component: lazyRouteComponent(() => import('./request/page.tsx'), 'RequestWayPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
     path: '/actors/$kind/$id',
     validateSearch: readActorSearch,
     component: lazyRouteComponent(() => import('./one/actor-page.tsx'), 'ActorPage'),

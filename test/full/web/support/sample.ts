@@ -87,6 +87,7 @@ export function pathsOf(pages: readonly string[], sample: Sample): string[] {
     '/keys/:id': sample.key_id,
     '/usage/requests/:id': sample.request_id,
     '/billing/:month': sample.month,
+    '/actors/request/:id': sample.request_id,
     '/actors/:kind/:id': sample.task_id,
     '/machines/:machine': 'task',
     '/docs/:page': 'architecture',

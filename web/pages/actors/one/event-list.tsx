@@ -116,9 +116,14 @@ function Cause({ event }: { event: NonNullable<Moment['event']> }) {
   const { cause, request_id, task_id } = event;
   const said =
     request_id !== null ? (
-      <GoLink to={`/usage/requests/${request_id}`} className="font-mono text-[0.92em] break-all">
-        {request_id}
-      </GoLink>
+      <>
+        <GoLink to={`/usage/requests/${request_id}`} className="font-mono text-[0.92em] break-all">
+          {request_id}
+        </GoLink>{' '}
+        <GoLink to={`/actors/request/${request_id}`} className="whitespace-nowrap">
+          its way
+        </GoLink>
+      </>
     ) : task_id !== null ? (
       <GoLink to={`/tasks/${encodeURIComponent(task_id)}`} className="font-mono break-all">
         {task_id}

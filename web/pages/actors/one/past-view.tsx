@@ -16,7 +16,7 @@ interface PastViewProps {
 
 /** An actor at one moment of its past: its chart, its events, why it was there, and what moved. */
 export function PastView({ history, search: { at, state }, change }: PastViewProps) {
-  const { kind, moments, problem } = history;
+  const { kind, id, moments, problem } = history;
   const index = indexOf(history, at);
   const moment = moments[index] ?? moments[0];
   const isGone = at !== undefined && moment.seq !== at;
@@ -47,6 +47,8 @@ export function PastView({ history, search: { at, state }, change }: PastViewPro
           taken={moment.taken}
           chosen={state}
           choose={choose}
+          title={`${kind} ${id}: ${moment.state}, after event ${moment.seq}`}
+          file={`${kind}-${id}-${moment.seq}`}
         />
         <EventList history={history} index={index} go={go} />
       </div>

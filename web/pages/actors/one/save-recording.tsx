@@ -1,5 +1,6 @@
 import type { Recording } from '../../../../src/replay/recording.ts';
 import { Button } from '../../../parts/button.tsx';
+import { saveFile } from '../../../parts/save-file.ts';
 
 interface SaveRecordingProps {
   readonly recording: Recording;
@@ -7,19 +8,12 @@ interface SaveRecordingProps {
   readonly name: string;
 }
 
-/** Saves an actor with its past as a file. Any Weir replays it, and it has no secret. */
+/** Saves an actor or a request with its past as a file. Any Weir replays it, and it has no secret. */
 export function SaveRecording({ recording, name }: SaveRecordingProps) {
-  const save = () => {
-    const text = JSON.stringify(recording, undefined, 1);
-    const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-    const file = `weir-${name.replace(/[^\w.-]/g, '_').slice(0, 100)}.json`;
-    Object.assign(document.createElement('a'), { href: address, download: file }).click();
-    URL.revokeObjectURL(address);
-  };
   return (
     <Button
-      onClick={save}
-      title="The actor with all its kept events, for a bug report. No secrets."
+      onClick={() => saveFile(name, 'json', JSON.stringify(recording, undefined, 1))}
+      title="All kept events, for a bug report. No secrets."
     >
       Save recording
     </Button>

@@ -4,7 +4,10 @@ import type { TakenTransition } from '../../../../src/replay/taken.ts';
 import { Chart } from '../../../charts/chart.tsx';
 import type { ChartLights } from '../../../charts/draw.ts';
 import type { ChartLayout } from '../../../charts/layout.ts';
+import { svgOf } from '../../../charts/svg-text.ts';
+import { Button } from '../../../parts/button.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
+import { saveFile } from '../../../parts/save-file.ts';
 import { loadLayout, MACHINES } from '../../machines/machines.ts';
 
 interface StateChartProps {
@@ -15,10 +18,15 @@ interface StateChartProps {
   /** The state that the reader asks about. */
   readonly chosen: string | undefined;
   readonly choose: (path: string) => void;
+  /** What the saved chart shows: the actor and the moment. */
+  readonly title: string;
+  /** The name of its file, without its end. */
+  readonly file: string;
 }
 
 /** The chart of an actor's machine. The state that it is in and its last transition are lit. */
-export function StateChart({ kind, state, taken, chosen, choose }: StateChartProps) {
+export function StateChart(props: StateChartProps) {
+  const { kind, state, taken, chosen, choose, title, file } = props;
   const machine = MACHINES.find(({ id }) => id === kind);
   const query = useQuery({
     queryKey: ['machines', kind],
@@ -27,16 +35,29 @@ export function StateChart({ kind, state, taken, chosen, choose }: StateChartPro
   });
   return (
     <Loaded query={query} height="h-96">
-      {(layout) => (
-        <Scrolled state={state}>
-          <Chart
-            layout={layout}
-            lights={lightsOf(layout, state, taken, chosen)}
-            width={`max(${Math.round(layout.width * READABLE)}px, min(100%, ${layout.width}px))`}
-            onState={choose}
-          />
-        </Scrolled>
-      )}
+      {(layout) => {
+        const lights = lightsOf(layout, state, taken, chosen);
+        return (
+          <div className="grid grid-cols-[minmax(0,1fr)] content-start gap-1">
+            <Scrolled state={state}>
+              <Chart
+                layout={layout}
+                lights={lights}
+                width={`max(${Math.round(layout.width * READABLE)}px, min(100%, ${layout.width}px))`}
+                onState={choose}
+              />
+            </Scrolled>
+            <Button
+              kind="quiet"
+              className="justify-self-start"
+              onClick={() => saveFile(file, 'svg', svgOf(layout, lights, title))}
+              title="The whole chart as it is lit now, as a file that needs nothing else"
+            >
+              Save chart
+            </Button>
+          </div>
+        );
+      }}
     </Loaded>
   );
 }

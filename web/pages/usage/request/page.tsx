@@ -6,6 +6,7 @@ import { useKeyNames } from '../../../api/key-names.ts';
 import type { CallDetail } from '../../../api/types.ts';
 import { ApiCall } from '../../../parts/api-call.tsx';
 import { Copy } from '../../../parts/copy.tsx';
+import { GoLink } from '../../../parts/go-link.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Card, Page, Section } from '../../../parts/page.tsx';
 import { useHere } from '../../../shell/here.ts';
@@ -13,6 +14,7 @@ import { Missing } from '../../../shell/missing.tsx';
 import { CallFacts } from './call-facts.tsx';
 import { Charge } from './charge.tsx';
 import { DebugCopy } from './debug-copy.tsx';
+import { Recording } from './recording.tsx';
 import { Result } from './result.tsx';
 import { Timeline } from './timeline.tsx';
 import { Tokens } from './tokens.tsx';
@@ -35,9 +37,15 @@ export function RequestPage() {
       title="Request"
       question={<Copy text={id} what="request id" />}
       acts={
-        <Link to="/usage/requests" className="text-accent underline underline-offset-2">
-          All requests
-        </Link>
+        <>
+          <span className="flex flex-wrap items-center gap-x-4">
+            <GoLink to={`/actors/request/${encodeURIComponent(id)}`}>Way through the actors</GoLink>
+            <Link to="/usage/requests" className="text-accent underline underline-offset-2">
+              All requests
+            </Link>
+          </span>
+          {query.data ? <Recording id={id} /> : null}
+        </>
       }
       call={<ApiCall path={path} />}
     >

@@ -136,3 +136,36 @@ export async function deleteOldTransitions(
       order by old.at limit ${limit})`;
   return count;
 }
+
+/** A model of a channel. */
+export interface ChannelModel {
+  readonly channel_id: string;
+  readonly model: string;
+}
+
+/** A model of a channel with the state of its circuit on one replica. */
+export interface PastCircuit extends ChannelModel {
+  readonly state: string;
+}
+
+/**
+ * Returns the states of circuits at an instant, one for each replica that had changed it before. A circuit without
+ * a row was healthy.
+ */
+export async function circuitsAt(
+  sql: Sql,
+  channels: readonly ChannelModel[],
+  at: Date,
+): Promise<PastCircuit[]> {
+  if (channels.length === 0) return [];
+  return sql<PastCircuit[]>`
+    select distinct on (change.channel_id, change.model, change.replica_id)
+      change.channel_id, change.model, change.to_state as state
+    from json_to_recordset(${JSON.stringify(channels)}::text::json)
+        as wanted(channel_id text, model text)
+      join channel_transition as change using (channel_id, model)
+      join replica on replica.id = change.replica_id
+    where change.at <= ${at} and replica.created_at <= ${at}
+      and (replica.status = 'alive' or replica.lease_until >= ${at})
+    order by change.channel_id, change.model, change.replica_id, change.at desc, change.id desc`;
+}

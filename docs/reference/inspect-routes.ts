@@ -1,5 +1,6 @@
 import { InspectedActorSchema, ListInspectedSchema } from '../../src/http/inspect/actors.ts';
 import { ActSchema } from '../../src/http/inspect/acts.ts';
+import { CallsInFlightSchema } from '../../src/http/inspect/calls.ts';
 import { ListActorEventsSchema } from '../../src/http/inspect/history.ts';
 import { WatchActorsSchema } from '../../src/http/inspect/stream.ts';
 import type { ReferenceRoute } from './route.ts';
@@ -15,6 +16,14 @@ function inspectRoutes(caller: 'organization' | 'operator', prefix: string): Ref
   });
   return [
     route('/machines', 'Lists the machine of each kind of actor, with its earlier versions.'),
+    {
+      ...route('/calls', 'Lists the calls that run now, or that ran at an instant.'),
+      query: CallsInFlightSchema,
+      words: {
+        at: 'An RFC 3339 datetime in the past. The calls are rebuilt from the times in their records.',
+      },
+      more: 'What is shown: [calls as a river](../operations.md#calls-as-a-river).',
+    },
     {
       ...route('/actors', 'Lists the actors of all replicas, the longest in their state first.'),
       query: ListInspectedSchema,

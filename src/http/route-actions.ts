@@ -36,6 +36,7 @@ export const MANAGEMENT_ROUTES: Readonly<Record<string, Action>> = {
   'GET /v1/management/events': 'usage.read',
   'GET /v1/management/inspect/machines': 'actors.read',
   'GET /v1/management/inspect/events': 'actors.read',
+  'GET /v1/management/inspect/calls': 'usage.read',
   'GET /v1/management/inspect/actors': 'actors.read',
   'GET /v1/management/inspect/actors/:kind/:id': 'actors.read',
   'GET /v1/management/inspect/actors/:kind/:id/recording': 'actors.read',

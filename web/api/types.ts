@@ -1,5 +1,6 @@
 /** The answers of the API, typed by the functions of the server that make them. */
 import type { AuditLine as AuditLineOfLog } from '../../db/audit/entry.ts';
+import type { shownFlight } from '../../src/http/inspect/call-in-flight.ts';
 import type { balanceView } from '../../src/http/management/balance-view.ts';
 import type { BatchRecord } from '../../src/http/management/batch-record.ts';
 import type { DeliveryRecord } from '../../src/http/management/delivery-record.ts';
@@ -50,6 +51,20 @@ export type RunningCall = View<typeof publicCall>;
 
 /** The calls that run now. */
 export type RunningCalls = ReturnType<typeof runningList<RunningCall>>;
+
+/** A call at an instant while it ran. */
+export type CallInFlight = View<typeof shownFlight>;
+
+/** The calls of an instant, the oldest first. */
+export interface CallsInFlight {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly data: readonly CallInFlight[];
+  /** How many ran, also those that are not listed. */
+  readonly total: number;
+  /** Replicas that did not answer, so their calls are missing. */
+  readonly silent_replicas: number;
+}
 
 /** An answer of `GET /v1/management/usage/query`. */
 export type UsageQuery = (typeof UsageQuerySchema)['static'];

@@ -31,6 +31,7 @@ export const PAGES = [
   '/actors',
   '/actors/recording',
   '/actors/compare',
+  '/actors/fleet',
   '/actors/request/:id',
   '/actors/:kind/:id',
   '/machines',

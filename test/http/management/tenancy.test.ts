@@ -68,6 +68,7 @@ const ROUTES: Route[] = [
   management('POST', '/tasks/{id}/cancel', 400, 'task'),
   management('GET', '/inspect/machines'),
   management('GET', '/inspect/actors'),
+  management('GET', '/inspect/calls'),
   management('GET', '/inspect/actors/task/{id}', 200, 'task'),
   management('GET', '/inspect/actors/task/{id}/events', 200, 'task'),
   management('GET', '/inspect/actors/task/{id}/events/1', 200, 'task'),
@@ -144,6 +145,7 @@ const ROUTES: Route[] = [
   operator('/tasks'),
   operator('/inspect/machines'),
   operator('/inspect/actors'),
+  operator('/inspect/calls'),
   // Without a body, an act is refused.
   ...['retry', 'cancel', 'reset'].map(
     (act): Route => ({

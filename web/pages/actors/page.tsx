@@ -45,6 +45,7 @@ export function ActorsPage() {
       question="What is stuck, and what does it wait for?"
       acts={
         <>
+          <GoLink to="/actors/fleet">Calls as a river</GoLink>
           <GoLink to="/actors/compare">Compare two runs</GoLink>
           <GoLink to="/actors/recording">Open a recording</GoLink>
         </>

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { inside } from '../../shell/roots.tsx';
-import { readActorSearch, readActorsSearch, readCompareSearch } from './search.ts';
+import { readActorSearch, readActorsSearch, readCompareSearch, readFleetSearch } from './search.ts';
 
 /** The live actors, and one of them with its past. */
 export const actorsRoutes = [
@@ -20,6 +20,12 @@ export const actorsRoutes = [
     path: '/actors/compare',
     validateSearch: readCompareSearch,
     component: lazyRouteComponent(() => import('./compare/page.tsx'), 'ComparePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/actors/fleet',
+    validateSearch: readFleetSearch,
+    component: lazyRouteComponent(() => import('./fleet/page.tsx'), 'FleetPage'),
   }),
   createRoute({
     getParentRoute: () => inside,

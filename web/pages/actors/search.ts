@@ -61,3 +61,20 @@ export function readCompareSearch(given: Record<string, unknown>): CompareSearch
   const { kind, one, other } = given;
   return { kind: textOf(kind), one: textOf(one), other: textOf(other) };
 }
+
+/** Which moment of all calls is shown. */
+export interface FleetSearch {
+  /** RFC 3339; undefined: now. */
+  readonly at?: string | undefined;
+  /** The request id of the chosen call. */
+  readonly call?: string | undefined;
+}
+
+/** Reads the search of the river. What it does not know is left out. */
+export function readFleetSearch({ at, call }: Record<string, unknown>): FleetSearch {
+  const instant = typeof at === 'string' ? Date.parse(at) : Number.NaN;
+  return {
+    at: Number.isNaN(instant) ? undefined : new Date(instant).toISOString(),
+    call: textOf(call),
+  };
+}

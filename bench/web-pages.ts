@@ -1,6 +1,7 @@
 /** What a browser loads and waits for when it opens a page of the dashboard. */
 import type { BrowserContext, Page } from 'playwright-core';
 import type { DashboardWorld } from '../test/support/dashboard.ts';
+import { median } from './statistics.ts';
 
 /** The pages that are measured: all that need no id. */
 export const MEASURED_PAGES = [
@@ -22,8 +23,28 @@ export interface PageFigures {
   readonly warm_ms: number;
 }
 
+/** Measures a page several times, each time in a browser without a cache. Returns the median of each figure. */
+export async function measureRounds(
+  world: DashboardWorld,
+  path: string,
+  rounds: number,
+): Promise<PageFigures> {
+  const all: PageFigures[] = [];
+  for (let round = 0; round < rounds; round += 1) all.push(await measurePage(world, path));
+  const middle = (name: Exclude<keyof PageFigures, 'path'>) =>
+    median(all.map((each) => each[name]));
+  return {
+    path,
+    script_bytes: middle('script_bytes'),
+    requests: middle('requests'),
+    paint_ms: middle('paint_ms'),
+    cold_ms: middle('cold_ms'),
+    warm_ms: middle('warm_ms'),
+  };
+}
+
 /** Opens a page in a browser without a cache, then leaves it and opens it again. */
-export async function measurePage(world: DashboardWorld, path: string): Promise<PageFigures> {
+async function measurePage(world: DashboardWorld, path: string): Promise<PageFigures> {
   const { page } = await world.open('/sign-in');
   // The owner is signed in, so the sign-in goes on to the overview. A new context has an empty cache.
   await page.waitForURL((url) => url.pathname !== '/sign-in');

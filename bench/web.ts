@@ -15,7 +15,7 @@ import { machine, writeSection } from './results-file.ts';
 import { summarize, summaryLine, verdictLine } from './verdict.ts';
 import { callOnce, openDashboards, readsOfOverview, signInPeople } from './web-dashboards.ts';
 import { readWebOptions } from './web-options.ts';
-import { MEASURED_PAGES, measurePage, type PageFigures } from './web-pages.ts';
+import { MEASURED_PAGES, measureRounds, type PageFigures } from './web-pages.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KB = 1_024;
@@ -44,7 +44,7 @@ async function run(): Promise<number> {
     lines.push(line);
     console.log(line);
   };
-  const check = (what: string, value: number, budget: number, unit: string) => {
+  const check: Check = (what, value, budget, unit) => {
     if (value > budget && !options.short) missed.push(`${what}: ${value.toFixed(1)} ${unit}`);
   };
   const build_s = await buildSeconds();
@@ -59,7 +59,7 @@ async function run(): Promise<number> {
   say('| page | script, kB | requests | first paint, ms | data, ms | opened again, ms |');
   say('|---|---|---|---|---|---|');
   for (const path of MEASURED_PAGES) {
-    const figures = await measurePage(world, path);
+    const figures = await measureRounds(world, path, options.rounds);
     say(rowOf(figures));
     const most = path === '/' ? BUDGET.first_script_kb : BUDGET.script_kb;
     check(`script of ${path}`, figures.script_bytes / KB, most, 'kB');
@@ -67,15 +67,26 @@ async function run(): Promise<number> {
     check(`${path} cold`, figures.cold_ms, BUDGET.cold_ms, 'ms');
     check(`${path} opened again`, figures.warm_ms, BUDGET.warm_ms, 'ms');
   }
+  const slower = options.only_pages ? false : await openFor(world, say, check);
+  for (const each of missed) console.error(`bench: over its budget: ${each}`);
+  if (options.write) writeSection('web', sectionOf(lines));
+  return slower || missed.length > 0 ? 1 : 0;
+}
+
+type Check = (what: string, value: number, budget: number, unit: string) => void;
+
+/** Measures what open pages cost over time: their memory, and the calls beside them. True if calls are slower. */
+async function openFor(
+  world: DashboardWorld,
+  say: (line: string) => void,
+  check: Check,
+): Promise<boolean> {
   const grown_mb = await memoryGrowth(world);
   check('memory', grown_mb, BUDGET.memory_mb, 'MB');
   say(
     `\nMemory of the overview after ${options.events} events: ${grown_mb.toFixed(1)} MB more (budget: ${BUDGET.memory_mb} MB).`,
   );
-  const slower = await beside(world, say);
-  for (const each of missed) console.error(`bench: over its budget: ${each}`);
-  if (options.write) writeSection('web', sectionOf(lines));
-  return slower || missed.length > 0 ? 1 : 0;
+  return beside(world, say);
 }
 
 /** How long the build takes on a fresh clone whose packages are installed, s. */

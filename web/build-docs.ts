@@ -62,8 +62,15 @@ function render(path: string, markdown: string) {
   });
   const html = marked.parse(markdown, { async: false });
   const headings = getHeadingList().map(({ id, raw }) => ({ id, text: raw.replace(/[`*]/g, '') }));
-  return { html: accessible(html), headings };
+  return { html: sections(accessible(html)), headings };
 }
+
+/** Makes a section of each heading of the second level and what follows it, so that it can be laid out alone. */
+const sections = (html: string): string =>
+  html
+    .split(/(?=<h2[ >])/)
+    .map((part) => (part.startsWith('<h2') ? `<section>${part}</section>` : part))
+    .join('');
 
 /** What scrolls can be reached by keyboard, and a header cell without words is no header. */
 function accessible(html: string): string {

@@ -14,6 +14,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { BunPlugin } from 'bun';
 import tailwind from 'bun-plugin-tailwind';
 import { buildDocs, type DocPage } from './build-docs.ts';
+import { scriptsOfPages, sharedScript } from './build-pages.ts';
 
 const ROOT = join(import.meta.dir, '..');
 /** Where builds are. Each has a folder, named by the hash of its sources. */
@@ -28,6 +29,9 @@ interface Manifest {
   readonly script: string;
   readonly style: string;
   readonly icon: string;
+  readonly font: string;
+  readonly pages: Record<string, string[]>;
+  readonly docs: Record<string, string>;
   /** Name and size in bytes of each file, as it is without compression. */
   readonly files: Record<string, number>;
 }
@@ -61,42 +65,16 @@ function docsPlugin(pages: readonly DocPage[]): BunPlugin {
   };
 }
 
-/** The folders whose files most pages use. */
-const SHARED = ['web/parts', 'web/api', 'web/live', 'web/shell'];
-/** What only some pages use and is large. */
-const APART = /palette\.tsx$|parts\/(?:menu|table|visible-rows)\.tsx?$|\.d\.ts$/;
-
-/**
- * Makes one file of what pages share. The bundler makes a file for each combination of pages that use the
- * same module, so a page would load a dozen files of some hundred bytes.
- */
-const oneSharedFile: BunPlugin = {
-  name: 'one shared file',
-  setup(build) {
-    build.onResolve({ filter: /^weir:shared$/ }, () => ({ path: 'shared', namespace: 'weir' }));
-    build.onLoad({ filter: /^shared$/, namespace: 'weir' }, () => ({
-      contents: SHARED.flatMap(filesBelow)
-        .filter((path) => /\.tsx?$/.test(path) && !APART.test(path))
-        .map((path) => `import ${JSON.stringify(join(ROOT, path))};`)
-        .join('\n'),
-      loader: 'ts',
-    }));
-    build.onLoad({ filter: /\/web\/pages\/.*page\.tsx$/ }, async ({ path }) => ({
-      contents: `${await Bun.file(path).text()}\nimport 'weir:shared';`,
-      loader: 'tsx',
-    }));
-  },
-};
-
 async function bundle(folder: string): Promise<Manifest> {
   const pages = buildDocs(ROOT, folder);
-  const { outputs } = await Bun.build({
+  const { outputs, metafile } = await Bun.build({
     entrypoints: [join(ROOT, 'web/main.tsx')],
     outdir: folder,
     target: 'browser',
     format: 'esm',
     splitting: true,
     minify: true,
+    metafile: true,
     publicPath: '/assets/',
     naming: {
       entry: '[name]-[hash].[ext]',
@@ -105,8 +83,9 @@ async function bundle(folder: string): Promise<Manifest> {
     },
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.woff2': 'file' },
-    plugins: [oneSharedFile, tailwind, docsPlugin(pages)],
+    plugins: [sharedScript(ROOT, filesBelow), tailwind, docsPlugin(pages)],
   });
+  if (!metafile) throw new Error('the build says nothing about its files');
   const nameOf = (kind: string, pattern: RegExp): string => {
     const found = outputs.find((each) => each.kind === kind && pattern.test(each.path));
     if (!found) throw new Error(`the build has no ${pattern.source}`);
@@ -116,10 +95,17 @@ async function bundle(folder: string): Promise<Manifest> {
     ...outputs.map(({ path, size }) => [relative(folder, path), size] as const),
     ...pages.map(({ file }) => [file, statSync(join(folder, file)).size] as const),
   ]);
+  const script = nameOf('entry-point', /\/main-\w+\.js$/);
   return {
-    script: nameOf('entry-point', /\.js$/),
+    script,
     style: nameOf('asset', /\.css$/),
     icon: nameOf('asset', /icon-\w+\.svg$/),
+    font: nameOf('asset', /geist-latin-wght-\S+\.woff2$/),
+    pages: scriptsOfPages(metafile, script),
+    docs: Object.fromEntries([
+      ...pages.slice(0, 1).map(({ file }) => ['/docs', file] as const),
+      ...pages.map(({ slug, file }) => [`/docs/${slug}`, file] as const),
+    ]),
     files,
   };
 }

@@ -27,6 +27,8 @@ export function useVisibleRows(count: number, body: RefObject<HTMLElement | null
   }, [isLong, body]);
   const rows = useWindowVirtualizer({
     count: isLong ? count : 0,
+    // Else it reads where the window is scrolled to, which makes the browser lay out the page at once.
+    enabled: isLong,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
     scrollMargin,

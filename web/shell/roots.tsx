@@ -5,7 +5,7 @@ import {
   redirect,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { readSession, SESSION_KEY } from '../api/session.ts';
+import { hereOf, readSession, SESSION_KEY } from '../api/session.ts';
 import { Broken } from './broken.tsx';
 import { Missing } from './missing.tsx';
 import { SignedInFrame } from './signed-in-frame.tsx';
@@ -28,10 +28,11 @@ export const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 export const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  async beforeLoad({ context: { queries }, location }) {
+  async beforeLoad({ context: { queries }, location, search: { org } }) {
     const query = { queryKey: SESSION_KEY, queryFn: readSession, staleTime: 60_000 };
     const session = await queries.ensureQueryData(query);
     if (session === null) throw redirect({ to: '/sign-in', search: { return_to: location.href } });
+    return { here: hereOf(session, org) };
   },
   component: SignedInFrame,
 });

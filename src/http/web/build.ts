@@ -7,6 +7,12 @@ const ManifestSchema = Type.Object({
   script: Type.String(),
   style: Type.String(),
   icon: Type.String(),
+  /** The face of all texts. */
+  font: Type.String(),
+  /** The scripts that each page loads beside `script`, by its path in `pages.ts`. */
+  pages: Type.Record(Type.String(), Type.Array(Type.String())),
+  /** The HTML of each page of documentation, by its path. */
+  docs: Type.Record(Type.String(), Type.String()),
   files: Type.Record(Type.String(), Type.Number()),
 });
 

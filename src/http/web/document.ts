@@ -1,4 +1,6 @@
+import { hasSessionCookie } from '../auth/cookies.ts';
 import type { WebBuild } from './build.ts';
+import { needsSession, type PagePath } from './pages.ts';
 
 const THEME = /(?:^|;\s*)weir-theme=(light|dark)(?:;|$)/;
 
@@ -31,8 +33,29 @@ const SAFETY = {
   vary: 'accept',
 };
 
-/** Returns the document of every page. What it shows depends on its path. */
-export function documentOf({ manifest }: WebBuild, request: Request): Response {
+/**
+ * Returns what a page loads in any case, as links. The browser loads all of it beside the first script. Without
+ * the links it would know of each file only when the script before it runs. A page must use what a link
+ * names, or the browser warns.
+ */
+function linksOf({ manifest }: WebBuild, page: PagePath, request: Request): string {
+  const scripts = (manifest.pages[page] ?? []).map(
+    (name) => `<link rel="modulepreload" href="/assets/${name}">`,
+  );
+  const read = (path: string) => `<link rel="preload" as="fetch" crossorigin href="${path}">`;
+  const isSignedIn = needsSession(page) && hasSessionCookie(request);
+  const doc = manifest.docs[new URL(request.url).pathname];
+  return [
+    ...(isSignedIn ? [read('/v1/auth/session')] : []),
+    `<link rel="preload" as="font" type="font/woff2" crossorigin href="/assets/${manifest.font}">`,
+    ...scripts,
+    ...(isSignedIn && doc !== undefined ? [read(`/assets/${doc}`)] : []),
+  ].join('\n');
+}
+
+/** Returns the document of a page. All documents are the same but for their links. */
+export function documentOf(build: WebBuild, page: PagePath, request: Request): Response {
+  const { manifest } = build;
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64');
   // The reader's theme is known before the first paint, so no page flashes.
   const theme = THEME.exec(request.headers.get('cookie') ?? '')?.[1];
@@ -46,6 +69,7 @@ export function documentOf({ manifest }: WebBuild, request: Request): Response {
 <link rel="icon" href="/assets/${manifest.icon}" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/${manifest.style}">
 <script type="module" src="/assets/${manifest.script}"></script>
+${linksOf(build, page, request)}
 </head>
 <body>
 <div id="root"></div>

@@ -3,7 +3,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { Handler, RequestContext } from '../endpoint.ts';
 import type { Dashboard, WebBuild } from './build.ts';
 import { documentOf, waitingPage } from './document.ts';
-import { asksForPage } from './pages.ts';
+import { askedPageOf } from './pages.ts';
 
 /** The name of each file has a hash of its content, so a browser asks for it once. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -23,9 +23,10 @@ export function askedPage(
   dashboard: Dashboard | undefined,
   { request }: RequestContext,
 ): Response | undefined {
-  if (!dashboard || !asksForPage(request)) return undefined;
+  const page = dashboard && askedPageOf(request);
+  if (!page) return undefined;
   const { state } = dashboard;
-  return typeof state === 'string' ? waitingPage(state) : documentOf(state, request);
+  return typeof state === 'string' ? waitingPage(state) : documentOf(state, page, request);
 }
 
 /** `GET /assets/{name}`: a script, a style, a font or a picture of the dashboard. */

@@ -53,6 +53,27 @@ test('the list of all routes leads to a route of another page', async () => {
   await page.context().close();
 });
 
+test('the browser lays out only the sections that can be seen', async () => {
+  const { page, mistakes } = await world.open('/docs/operations');
+  await page.locator('.prose h2').first().waitFor();
+  const sections = await page
+    .locator('.prose > section')
+    .evaluateAll((all) =>
+      all.map((each) => [
+        getComputedStyle(each).contentVisibility,
+        each.querySelectorAll('h2').length,
+        each.querySelector('p, td')?.checkVisibility({ contentVisibilityAuto: true }) ?? true,
+      ]),
+    );
+  expect(sections.length).toBeGreaterThan(5);
+  expect(sections.every(([visibility, headings]) => visibility === 'auto' && headings === 1)).toBe(
+    true,
+  );
+  expect(sections.at(-1)?.[2]).toBe(false);
+  expect(mistakes).toEqual([]);
+  await page.context().close();
+});
+
 test('a page of the reference can be read in both themes', async () => {
   // axe needs a minute for the largest pages, whose HTML is of the same kind.
   const { page, mistakes } = await world.open('/docs/reference/sign-in');

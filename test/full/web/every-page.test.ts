@@ -1,7 +1,7 @@
 /**
  * What holds for every page: it is accessible in both themes (axe: WCAG 2.2 and best practice), fits a
- * phone of 320 px, has no error in its console, and asks for little. The screenshots of docs/screenshots are
- * made here, with WEIR_SCREENSHOTS=docs/screenshots.
+ * phone of 320 px, has no error in its console, and asks for little. Its document names all its scripts. The
+ * screenshots of docs/screenshots are made here, with WEIR_SCREENSHOTS=docs/screenshots.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Page } from 'playwright-core';
@@ -35,6 +35,18 @@ async function waitUntilShown(page: Page): Promise<void> {
   await page.waitForTimeout(150);
 }
 
+/** The scripts that a page has loaded. Which chart it draws depends on what it shows. */
+async function loadedBy(page: Page): Promise<string[]> {
+  const loaded = await page.evaluate(() =>
+    performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
+  );
+  return [...new Set(loaded.filter((path) => /(?<!\.layout-\w+)\.js$/.test(path)))].sort();
+}
+
+/** The scripts that a document names. */
+const namedIn = (html: string): string[] =>
+  [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+\.js)"/g)].map(([, path]) => path ?? '').sort();
+
 describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s', (pattern) => {
   test.each(['light', 'dark'] as const)('is accessible in the %s theme', async (theme) => {
     const path = pathOf(pattern);
@@ -42,10 +54,17 @@ describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s
     await waitUntilShown(page);
     // The document, and all that it loaded.
     const requests = await page.evaluate(() => 1 + performance.getEntriesByType('resource').length);
+    const loaded = await loadedBy(page);
     expect(await axeFindings(page, theme)).toEqual([]);
     expect(mistakes).toEqual([]);
     // Who is signed in goes on from the sign-in to the overview.
     if (pattern !== '/sign-in') expect(requests).toBeLessThanOrEqual(MAX_REQUESTS);
+    if (!/^\/(?:sign-in|link)$/.test(pattern)) {
+      const document = await fetch(world.weir.base_url + path, {
+        headers: { accept: 'text/html' },
+      });
+      expect(loaded).toEqual(namedIn(await document.text()));
+    }
     expect(await page.title()).toMatch(/ · Weir$/);
     // Who is signed in sees no sign-in.
     if (!/^\/(?:sign-in|link)$/.test(pattern)) await shoot(page, `${nameOf(pattern)}-${theme}`);

@@ -42,6 +42,55 @@ describe('a page', () => {
     expect(html).not.toMatch(/(?:src|href)="(?!\/assets\/)/);
   });
 
+  test('names the scripts that it loads, so that the browser asks for all of them at once', async () => {
+    const linked = ({ html }: { html: string }) =>
+      [...html.matchAll(/<link rel="modulepreload" href="([^"]+)">/g)].map(([, path]) => path);
+    const overview = linked(await documentText('/'));
+    const explorer = linked(await documentText('/usage'));
+    expect(overview).toHaveLength(1);
+    expect(explorer.length).toBeGreaterThan(2);
+    expect(explorer).not.toContain(overview[0]);
+    for (const path of [...overview, ...explorer]) {
+      const response = await get(path ?? '');
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
+        ...[path, 200, 'text/javascript; charset=utf-8'],
+      ]);
+    }
+  });
+
+  test('names the session, if there may be one and the page reads it', async () => {
+    const cookie = 'weir.session_token=abc';
+    const read = (path: string) => `<link rel="preload" as="fetch" crossorigin href="${path}">`;
+    const linksOf = async (path: string, headers: Record<string, string> = {}) => {
+      await documentText(path);
+      return (await get(path, { ...HTML, ...headers })).text();
+    };
+    expect(await linksOf('/keys', { cookie })).toContain(read('/v1/auth/session'));
+    expect(await linksOf('/keys')).not.toContain('/v1/auth/session');
+    for (const path of ['/sign-in', '/link', '/v1/auth/links/lk-unknown']) {
+      expect([path, (await linksOf(path, { cookie })).includes('/v1/auth/session')]).toEqual([
+        ...[path, false],
+      ]);
+    }
+  });
+
+  test('names its text, if it is a page of the documentation', async () => {
+    const cookie = 'weir.session_token=abc';
+    const docOf = async (path: string) => {
+      await documentText(path);
+      const html = await (await get(path, { ...HTML, cookie })).text();
+      return /as="fetch" crossorigin href="(\/assets\/docs-[^"]+)"/.exec(html)?.[1];
+    };
+    const start = await docOf('/docs');
+    expect((await get(start ?? '')).status).toBe(200);
+    expect(start).toContain('docs-start-');
+    expect(await docOf('/docs/start')).toBe(start ?? '');
+    expect(await docOf('/docs/architecture')).toContain('docs-architecture-');
+    expect(await docOf('/docs/decisions/dashboard')).toContain('docs-decisions-dashboard-');
+    expect(await docOf('/docs/nothing')).toBeUndefined();
+    expect(await docOf('/keys')).toBeUndefined();
+  });
+
   test('has another nonce each time', async () => {
     const nonceOf = ({ html }: { html: string }) => /csp-nonce" content="([^"]+)"/.exec(html)?.[1];
     const [first, second] = [nonceOf(await documentText()), nonceOf(await documentText())];
@@ -89,7 +138,8 @@ describe('a page', () => {
 describe('a file', () => {
   test('never changes, and is sent compressed', async () => {
     const { html } = await documentText();
-    for (const path of html.match(/\/assets\/[^"]+/g) ?? []) {
+    // A face is compressed already.
+    for (const path of html.match(/\/assets\/[^"]+(?<!woff2)(?=")/g) ?? []) {
       const plain = await get(path, { 'accept-encoding': 'identity' });
       const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' });
       const gzip = await get(path, { 'accept-encoding': 'gzip' });

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { api, type Query } from '../../api/client.ts';
 import type { Balance, Statement, UsageQuery } from '../../api/types.ts';
 import { monthAfter } from './month.ts';
@@ -10,19 +10,22 @@ export const MONTHS_PATH = '/v1/management/usage/query';
 /** How many months the list of months has. */
 const MONTHS = 12;
 
-/** The money of the organization. It is live. */
-export const useBalance = () =>
-  useQuery({
-    queryKey: ['balance', 'whole'],
-    queryFn: ({ signal }) => api.get<Balance>(BALANCE_PATH, {}, signal),
-  });
+const balance = queryOptions({
+  queryKey: ['balance', 'whole'],
+  queryFn: ({ signal }) => api.get<Balance>(BALANCE_PATH, {}, signal),
+});
 
-/** The statement of a month. It is live while the month runs. */
-export const useStatement = (month: string) =>
-  useQuery({
+const statement = (month: string) =>
+  queryOptions({
     queryKey: ['billing', 'statement', month],
     queryFn: ({ signal }) => api.get<Statement>(statementPath(month), {}, signal),
   });
+
+/** The money of the organization. It is live. */
+export const useBalance = () => useQuery(balance);
+
+/** The statement of a month. It is live while the month runs. */
+export const useStatement = (month: string) => useQuery(statement(month));
 
 /** What the months until `month` are asked for by. */
 export const monthsQuery = (month: string): Query => ({
@@ -30,9 +33,18 @@ export const monthsQuery = (month: string): Query => ({
   startDate: `${monthAfter(month, 1 - MONTHS)}-01`,
 });
 
-/** The spend of each of the last months. */
-export const useMonths = (month: string) =>
-  useQuery({
+const months = (month: string) =>
+  queryOptions({
     queryKey: ['billing', 'months', month],
     queryFn: ({ signal }) => api.get<UsageQuery>(MONTHS_PATH, monthsQuery(month), signal),
   });
+
+/** The spend of each of the last months. */
+export const useMonths = (month: string) => useQuery(months(month));
+
+/** Begins the reads of the page of a month that runs. */
+export function beginBilling(queries: QueryClient, month: string): void {
+  queries.prefetchQuery(balance);
+  queries.prefetchQuery(statement(month));
+  queries.prefetchQuery(months(month));
+}

@@ -5,11 +5,13 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import type { Beginning } from '../../shell/begin.ts';
 import { Guarded } from '../../shell/guarded.tsx';
 import { BalanceCard } from './balance-card.tsx';
 import { BillTable } from './bill-table.tsx';
 import {
   BALANCE_PATH,
+  beginBilling,
   MONTHS_PATH,
   monthsQuery,
   statementPath,
@@ -21,6 +23,11 @@ import { GROUPS } from './groups.ts';
 import { monthOf, nameOf } from './month.ts';
 import { MonthPlot } from './month-plot.tsx';
 import type { BillGroup } from './search.ts';
+
+/** Begins the reads of the page. */
+export function begin({ queries, here }: Beginning): void {
+  if (here.may('billing.read')) beginBilling(queries, monthOf(new Date()));
+}
 
 /** Does the bill add up? */
 export function BillingPage() {

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { beginsReads } from '../../shell/begin.ts';
 import { inside } from '../../shell/roots.tsx';
 import { billingSearchOf } from './search.ts';
 
@@ -8,6 +9,7 @@ export const billingRoutes = [
     getParentRoute: () => inside,
     path: '/billing',
     validateSearch: billingSearchOf,
+    loader: beginsReads(() => import('./page.tsx')),
     component: lazyRouteComponent(() => import('./page.tsx'), 'BillingPage'),
   }),
   createRoute({

@@ -1,7 +1,7 @@
 import { DOCS } from 'weir:docs';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation, useNavigate } from '@tanstack/react-router';
-import { type MouseEvent, useEffect, useRef, useState } from 'react';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { type MouseEvent, useEffect, useState } from 'react';
 import { send } from '../../api/client.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -34,29 +34,31 @@ export function DocsPage() {
   );
 }
 
+/** Returns what follows the links of the documentation: another page of it needs no new document. */
+function useFollow(): (event: MouseEvent) => void {
+  const navigate = useNavigate();
+  return (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const href = link?.getAttribute('href') ?? '';
+    if (!href.startsWith('/docs') || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    navigate({ href });
+  };
+}
+
 /** The HTML of a page. It is made from the project’s own Markdown when the dashboard is built. */
 function Prose({ html, hash }: { html: string; hash: string }) {
-  const element = useRef<HTMLDivElement>(null);
-  const navigate = useNavigate();
+  const follow = useFollow();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the heading exists once the HTML is there
   useEffect(() => {
     const heading = hash === '' ? null : document.getElementById(hash);
     if (heading) heading.scrollIntoView();
     else scrollTo({ top: 0 });
   }, [hash, html]);
-  // A link to another page needs no new document.
-  const follow = (event: MouseEvent) => {
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    const href = link?.getAttribute('href') ?? '';
-    if (!href.startsWith('/docs') || event.metaKey || event.ctrlKey) return;
-    event.preventDefault();
-    navigate({ href });
-  };
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click
     // biome-ignore lint/a11y/noStaticElementInteractions: the links in it are what is clicked
     <div
-      ref={element}
       onClick={follow}
       className="prose"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: the build makes it from docs/
@@ -68,6 +70,7 @@ function Prose({ html, hash }: { html: string; hash: string }) {
 function DocsNavigation({ slug }: { slug: string }) {
   const [text, setText] = useState('');
   const found = searchDocs(DOCS, text);
+  const follow = useFollow();
   return (
     <nav aria-label="Documentation" className="grid content-start gap-3 text-sm lg:order-2">
       <input
@@ -79,18 +82,18 @@ function DocsNavigation({ slug }: { slug: string }) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <ul className="grid gap-0.5 lg:max-h-[75dvh] lg:overflow-y-auto">
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click */}
+      <ul onClick={follow} className="grid gap-0.5 lg:max-h-[75dvh] lg:overflow-y-auto">
         {found.map(({ page, heading }) => (
           <li key={`${page.slug}#${heading?.id}`}>
-            <Link
-              to={`/docs/${page.slug}` as '/docs'}
-              {...(heading ? { hash: heading.id } : {})}
+            <a
+              href={`/docs/${page.slug}${heading ? `#${heading.id}` : ''}`}
               aria-current={page.slug === slug && !heading ? 'page' : undefined}
               className="block rounded-control px-2 py-1 text-soft hover:bg-sunk hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent"
             >
               {page.slug.startsWith('decisions/') && !heading ? 'Why: ' : ''}
               {heading ? `${page.title} › ${heading.text}` : page.title}
-            </Link>
+            </a>
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { Balance, RunningCalls } from '../../api/types.ts';
 import { counted } from '../../parts/figures.ts';
@@ -13,18 +13,23 @@ import { Stat } from './stat.tsx';
 /** How often running calls are counted, ms. */
 const COUNT_EVERY_MS = 3_000;
 
+/** The read of the balance. */
+export const balanceNow = queryOptions({
+  queryKey: ['balance'],
+  queryFn: ({ signal }) => api.get<Balance>('/v1/management/balance', {}, signal),
+});
+
+/** The read of the calls that run. */
+export const callsInFlight = queryOptions({
+  queryKey: ['running-calls', 'count'],
+  queryFn: ({ signal }) => api.get<RunningCalls>('/v1/management/calls', {}, signal),
+});
+
 /** The figures at the top of the overview. */
 export function Figures({ picture }: { picture: Picture }) {
   const { months, hours, errors, first_token, seen } = picture;
-  const balance = useQuery({
-    queryKey: ['balance'],
-    queryFn: ({ signal }) => api.get<Balance>('/v1/management/balance', {}, signal),
-  });
-  const calls = useQuery({
-    queryKey: ['running-calls', 'count'],
-    queryFn: ({ signal }) => api.get<RunningCalls>('/v1/management/calls', {}, signal),
-    refetchInterval: COUNT_EVERY_MS,
-  });
+  const balance = useQuery(balanceNow);
+  const calls = useQuery({ ...callsInFlight, refetchInterval: COUNT_EVERY_MS });
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-3">
       <Spend months={months} seen={seen} />

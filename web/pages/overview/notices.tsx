@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { useUndismissed } from './dismissed.ts';
@@ -17,14 +17,16 @@ interface Notice {
 /** How often notices are read, ms: most causes send no event. */
 const READ_EVERY_MS = 30_000;
 
+/** The read of the notices. */
+export const notices = queryOptions({
+  queryKey: ['notices'],
+  queryFn: async ({ signal }) =>
+    (await api.get<{ data: Notice[] }>('/v1/management/notices', {}, signal)).data,
+});
+
 /** What needs a person: the worst of it, one line high, and the rest behind it. */
 export function Notices() {
-  const { data, isError, refetch } = useQuery({
-    queryKey: ['notices'],
-    queryFn: async ({ signal }) =>
-      (await api.get<{ data: Notice[] }>('/v1/management/notices', {}, signal)).data,
-    refetchInterval: READ_EVERY_MS,
-  });
+  const { data, isError, refetch } = useQuery({ ...notices, refetchInterval: READ_EVERY_MS });
   const { left, dismiss } = useUndismissed(data);
   if (data === undefined) {
     return (

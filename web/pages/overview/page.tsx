@@ -1,16 +1,26 @@
 import { useMemo } from 'react';
-import { useKeyNames } from '../../api/key-names.ts';
+import { keyNames, useKeyNames } from '../../api/key-names.ts';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
+import type { Beginning } from '../../shell/begin.ts';
 import { KeyName } from '../usage/key-name.tsx';
 import { instantOf, ZONE } from '../usage/search.ts';
-import { Figures } from './figures.tsx';
+import { balanceNow, callsInFlight, Figures } from './figures.tsx';
 import { Hours } from './hours.tsx';
-import { Notices } from './notices.tsx';
-import { type Picture, usePicture } from './picture.ts';
+import { Notices, notices } from './notices.tsx';
+import { beginPicture, type Picture, usePicture } from './picture.ts';
 import { sinceOf } from './since.ts';
 import { Top } from './top.tsx';
+
+/** Begins the reads of the page. */
+export function begin({ queries }: Beginning): void {
+  beginPicture(queries);
+  queries.prefetchQuery(notices);
+  queries.prefetchQuery(balanceNow);
+  queries.prefetchQuery(callsInFlight);
+  queries.prefetchQuery(keyNames);
+}
 
 /** Are we well, and what do we spend? */
 export function OverviewPage() {

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api, type Query } from '../../api/client.ts';
 import type { UsageQuery } from '../../api/types.ts';
@@ -30,6 +30,9 @@ interface Anchor {
   readonly reading: number;
 }
 
+/** The state that the page reads first. */
+const FIRST: Anchor = { as_of: undefined, reading: 0 };
+
 const slotOf = (as_of: string) => Math.floor(instantOf(as_of) / READ_EVERY_MS);
 
 /**
@@ -37,7 +40,7 @@ const slotOf = (as_of: string) => Math.floor(instantOf(as_of) / READ_EVERY_MS);
  * events say: so a figure moves at once, stays exact, and costs no request.
  */
 function useAnchor(): { anchor: Anchor; seen: readonly Seen[] } {
-  const [anchor, setAnchor] = useState<Anchor>({ as_of: undefined, reading: 0 });
+  const [anchor, setAnchor] = useState(FIRST);
   const [seen, setSeen] = useState<readonly Seen[]>([]);
   const latest = useRef<string>(undefined);
   const timer = useRef<{ at_ms: number; id: ReturnType<typeof setTimeout> }>(undefined);
@@ -103,61 +106,86 @@ function useAnchor(): { anchor: Anchor; seen: readonly Seen[] } {
   return { anchor, seen };
 }
 
-/** Reads the figures of the overview, all of the same instant. */
-export function usePicture() {
-  const { anchor, seen } = useAnchor();
-  const months = useQuery({
+const read = (query: Query, signal: AbortSignal) =>
+  api.get<UsageQuery>('/v1/management/usage/query', { timeZone: ZONE, ...query }, signal);
+
+const lastDay = (now_ms: number) => instantsOf({ range: '24h' }, now_ms);
+const thisMonth = (now_ms: number) => instantsOf({ range: 'month' }, now_ms);
+
+/** What each figure asks for, beside the months. */
+const FIGURES = {
+  hours: (now_ms: number) => ({ metric: 'cost', bucket: 'hour', ...lastDay(now_ms) }),
+  errors: (now_ms: number) => ({
+    ...{ metric: 'error_rate', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
+  }),
+  'first-token': (now_ms: number) => ({
+    ...{ metric: 'first_token_mean', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
+  }),
+  keys: (now_ms: number) => ({
+    ...{ metric: 'cost', group: 'api_key_id', bucket: 'none', top: TOP, ...thisMonth(now_ms) },
+  }),
+  models: (now_ms: number) => ({
+    ...{ metric: 'cost', group: 'logical_model', bucket: 'none', top: TOP, ...thisMonth(now_ms) },
+  }),
+} satisfies Record<string, (now_ms: number) => Query>;
+type FigureName = keyof typeof FIGURES;
+
+const KEPT = { staleTime: Number.POSITIVE_INFINITY, gcTime: READ_EVERY_MS };
+
+/** The read of the spend by day. Its answer names the instant of the other figures. */
+const monthsAt = (anchor: Anchor) =>
+  queryOptions({
     queryKey: ['overview', 'months', anchor],
     queryFn: ({ signal }) => {
       const startDate = startOfLastMonth(Date.now()).toISOString();
       return read({ metric: 'cost', bucket: 'day', startDate, as_of: anchor.as_of }, signal);
     },
-    placeholderData: keepPreviousData,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: READ_EVERY_MS,
+    ...KEPT,
   });
+
+/** The read of one figure at an instant. */
+const figureAt = (name: FigureName, as_of: string | undefined) =>
+  queryOptions({
+    queryKey: ['overview', name, as_of],
+    queryFn: ({ signal }) => read({ ...FIGURES[name](Date.now()), as_of }, signal),
+    ...KEPT,
+  });
+
+/** Begins to read what `usePicture` reads first. */
+export function beginPicture(queries: QueryClient): void {
+  const readFigures = ({ as_of }: UsageQuery) => {
+    for (const name of Object.keys(FIGURES) as FigureName[]) {
+      queries.prefetchQuery(figureAt(name, as_of));
+    }
+  };
+  // The page reads again what failed, and shows the error.
+  queries.fetchQuery(monthsAt(FIRST)).then(readFigures, () => undefined);
+}
+
+/** Reads the figures of the overview, all of the same instant. */
+export function usePicture() {
+  const { anchor, seen } = useAnchor();
+  const months = useQuery({ ...monthsAt(anchor), placeholderData: keepPreviousData });
   const as_of = months.data?.as_of;
   // If the first figure cannot be read, the others are read without it.
-  const of = { as_of, enabled: as_of !== undefined || months.isError };
-  const lastDay = (now_ms: number) => instantsOf({ range: '24h' }, now_ms);
-  const thisMonth = (now_ms: number) => instantsOf({ range: 'month' }, now_ms);
+  const enabled = as_of !== undefined || months.isError;
+  const at = { as_of, enabled };
   return {
     seen,
     months,
-    hours: useFigure(of, 'hours', (now) => ({ metric: 'cost', bucket: 'hour', ...lastDay(now) })),
-    errors: useFigure(of, 'errors', (now) => ({
-      ...{ metric: 'error_rate', bucket: 'none', compare: 'previous', ...lastDay(now) },
-    })),
-    first_token: useFigure(of, 'first-token', (now) => ({
-      ...{ metric: 'first_token_mean', bucket: 'none', compare: 'previous', ...lastDay(now) },
-    })),
-    keys: useFigure(of, 'keys', (now) => ({
-      ...{ metric: 'cost', group: 'api_key_id', bucket: 'none', top: TOP, ...thisMonth(now) },
-    })),
-    models: useFigure(of, 'models', (now) => ({
-      ...{ metric: 'cost', group: 'logical_model', bucket: 'none', top: TOP, ...thisMonth(now) },
-    })),
+    hours: useFigure('hours', at),
+    errors: useFigure('errors', at),
+    first_token: useFigure('first-token', at),
+    keys: useFigure('keys', at),
+    models: useFigure('models', at),
   };
 }
 
 /** Reads one figure, at the instant of the others. */
-function useFigure(
+const useFigure = (
+  name: FigureName,
   { as_of, enabled }: { readonly as_of: string | undefined; readonly enabled: boolean },
-  name: string,
-  query: (now_ms: number) => Query,
-) {
-  return useQuery({
-    queryKey: ['overview', name, as_of],
-    queryFn: ({ signal }) => read({ ...query(Date.now()), as_of }, signal),
-    enabled,
-    placeholderData: keepPreviousData,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: READ_EVERY_MS,
-  });
-}
-
-const read = (query: Query, signal: AbortSignal) =>
-  api.get<UsageQuery>('/v1/management/usage/query', { timeZone: ZONE, ...query }, signal);
+) => useQuery({ ...figureAt(name, as_of), enabled, placeholderData: keepPreviousData });
 
 /** What the overview shows. */
 export type Picture = ReturnType<typeof usePicture>;

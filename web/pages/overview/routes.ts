@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { beginsReads } from '../../shell/begin.ts';
 import { inside } from '../../shell/roots.tsx';
 
 /** The first page. */
@@ -6,6 +7,7 @@ export const overviewRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: '/',
+    loader: beginsReads(() => import('./page.tsx')),
     component: lazyRouteComponent(() => import('./page.tsx'), 'OverviewPage'),
   }),
 ] as const;

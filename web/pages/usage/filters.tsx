@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { UsageQuery } from '../../api/types.ts';
 import { Button } from '../../parts/button.tsx';
@@ -202,6 +202,18 @@ function RangeChoice({
   );
 }
 
+/** The read of the models that were used lately. */
+export const usedModels = queryOptions({
+  queryKey: ['used-models'],
+  queryFn: ({ signal }) =>
+    api.get<UsageQuery>(
+      '/v1/management/usage/query',
+      { metric: 'requests', group: 'logical_model', bucket: 'none', top: 50, timeZone: ZONE },
+      signal,
+    ),
+  staleTime: 30_000,
+});
+
 /** Offers the models that were used lately, the most used first. */
 function ModelChoice({
   value,
@@ -210,16 +222,7 @@ function ModelChoice({
   value: string | undefined;
   onChoose: (value: string | undefined) => void;
 }) {
-  const { data } = useQuery({
-    queryKey: ['used-models'],
-    queryFn: ({ signal }) =>
-      api.get<UsageQuery>(
-        '/v1/management/usage/query',
-        { metric: 'requests', group: 'logical_model', bucket: 'none', top: 50, timeZone: ZONE },
-        signal,
-      ),
-    staleTime: 30_000,
-  });
+  const { data } = useQuery(usedModels);
   const models = data?.series.flatMap(({ group }) => (group === null ? [] : [group])) ?? [];
   return (
     <Choice

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { beginsReads } from '../../shell/begin.ts';
 import { inside } from '../../shell/roots.tsx';
 import { exploreSearchOf } from './explore/search.ts';
 import { usageSearchOf } from './search.ts';
@@ -9,12 +10,14 @@ export const usageRoutes = [
     getParentRoute: () => inside,
     path: '/usage',
     validateSearch: exploreSearchOf,
+    loader: beginsReads(() => import('./explore/page.tsx')),
     component: lazyRouteComponent(() => import('./explore/page.tsx'), 'ExplorePage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/usage/requests',
     validateSearch: usageSearchOf,
+    loader: beginsReads(() => import('./requests/page.tsx')),
     component: lazyRouteComponent(() => import('./requests/page.tsx'), 'RequestsPage'),
   }),
   createRoute({

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { defaultParseSearch, defaultStringifySearch, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -15,21 +15,24 @@ interface SavedViewsProps {
   readonly search: Readonly<Record<string, unknown>>;
 }
 
+/** The read of the named views of a page. */
+export const savedViews = (page: string) =>
+  queryOptions({
+    queryKey: ['views', page],
+    queryFn: async ({ signal }) =>
+      (await api.get<{ data: View[] }>(VIEWS_PATH, { page }, signal)).data,
+    staleTime: 30_000,
+  });
+
 /** The named views of a page: each is a link. What the page shows now can be named, too. */
 export function SavedViews({ page, to, search }: SavedViewsProps) {
   const here = useHere();
   const [isNaming, name] = useState(false);
   const [isRemoving, remove] = useState(false);
   const queries = useQueryClient();
-  const key = ['views', page];
-  const { data: views, isError } = useQuery({
-    queryKey: key,
-    queryFn: async ({ signal }) =>
-      (await api.get<{ data: View[] }>(VIEWS_PATH, { page }, signal)).data,
-    staleTime: 30_000,
-    enabled: here.may('views.read'),
-  });
-  const changed = () => queries.invalidateQueries({ queryKey: key });
+  const read = savedViews(page);
+  const { data: views, isError } = useQuery({ ...read, enabled: here.may('views.read') });
+  const changed = () => queries.invalidateQueries({ queryKey: read.queryKey });
   const query = queryOf(search);
   const open = views?.find((view) => view.query === query);
   return (

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { api } from '../../../api/client.ts';
@@ -10,6 +10,8 @@ import { Button } from '../../../parts/button.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Card } from '../../../parts/page.tsx';
 import { TimePlot } from '../../../plots/time-plot.tsx';
+import type { Beginning } from '../../../shell/begin.ts';
+import { beginFilters } from '../begin.ts';
 import { Filters } from '../filters.tsx';
 import { UsagePage } from '../tabs.tsx';
 import { SavedViews } from '../views.tsx';
@@ -32,18 +34,27 @@ import { wholeBuckets } from './zoom.ts';
 const READ_EVERY_MS = 5_000;
 const PATH = '/v1/management/usage/query';
 
+/** The read of what a search explores. */
+const explored = (search: ExploreSearch) =>
+  queryOptions({
+    queryKey: ['explore', search],
+    queryFn: ({ signal }) => api.get<UsageQuery>(PATH, exploreQuery(search, Date.now()), signal),
+    staleTime: search.as_of === undefined ? 0 : Number.POSITIVE_INFINITY,
+  });
+
+/** Begins the reads of the page. */
+export function begin(beginning: Beginning): void {
+  beginning.queries.prefetchQuery(explored(exploreSearchOf(beginning.search)));
+  beginFilters(beginning, 'usage');
+}
+
 /** One metric of usage, by group and time. */
 export function ExplorePage() {
   const search = exploreSearchOf(useSearch({ strict: false }));
   const navigate = useNavigate();
   const change = (changed: ExploreSearch, replace = true) =>
     navigate({ to: '/usage', search: changed, replace, resetScroll: false });
-  const query = useQuery({
-    queryKey: ['explore', search],
-    queryFn: ({ signal }) => api.get<UsageQuery>(PATH, exploreQuery(search, Date.now()), signal),
-    placeholderData: keepPreviousData,
-    staleTime: search.as_of === undefined ? 0 : Number.POSITIVE_INFINITY,
-  });
+  const query = useQuery({ ...explored(search), placeholderData: keepPreviousData });
   const isHeld = search.as_of !== undefined;
   useRefresh({ name: 'explore', every_ms: READ_EVERY_MS, enabled: !isHeld });
   const keys = useMemo(() => keysOf(query.data), [query.data]);

@@ -1,5 +1,6 @@
 import {
   type InfiniteData,
+  infiniteQueryOptions,
   keepPreviousData,
   useInfiniteQuery,
   useQuery,
@@ -47,8 +48,9 @@ export interface CallList {
   readonly shown_last: ReadonlySet<string>;
 }
 
-function useCallPages(search: UsageSearch) {
-  return useInfiniteQuery({
+/** The read of the pages of a list. */
+export const callPages = (search: UsageSearch) =>
+  infiniteQueryOptions({
     queryKey: keyOf(search),
     initialPageParam: undefined as { cursor: string; as_of: string } | undefined,
     queryFn: ({ pageParam, signal }) => {
@@ -60,9 +62,10 @@ function useCallPages(search: UsageSearch) {
       next_cursor ? { cursor: next_cursor, as_of } : undefined,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: KEPT_MS,
-    placeholderData: keepPreviousData,
   });
-}
+
+const useCallPages = (search: UsageSearch) =>
+  useInfiniteQuery({ ...callPages(search), placeholderData: keepPreviousData });
 
 /** Not among the queries that an event makes old: the list must not move under the pointer. */
 const keyOf = (search: UsageSearch) => ['request-list', search] as const;

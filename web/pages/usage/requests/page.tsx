@@ -7,14 +7,22 @@ import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Table } from '../../../parts/table.tsx';
+import type { Beginning } from '../../../shell/begin.ts';
+import { beginFilters } from '../begin.ts';
 import { Filters } from '../filters.tsx';
 import { filterCount, type UsageSearch, usageSearchOf } from '../search.ts';
 import { UsagePage } from '../tabs.tsx';
 import { SavedViews } from '../views.tsx';
 import { Arrivals } from './arrivals.tsx';
-import { requestOf, useCallList, useKeepPicture } from './call-list.ts';
+import { callPages, requestOf, useCallList, useKeepPicture } from './call-list.ts';
 import { callColumns } from './columns.tsx';
 import { Sums } from './sums.tsx';
+
+/** Begins the reads of the page. */
+export function begin(beginning: Beginning): void {
+  beginning.queries.prefetchInfiniteQuery(callPages(usageSearchOf(beginning.search)));
+  beginFilters(beginning, 'usage-requests');
+}
 
 /** Every call, and what came of it. */
 export function RequestsPage() {

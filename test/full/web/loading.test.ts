@@ -1,0 +1,122 @@
+/** What a page waits for when it is opened in a real browser: the document names all that it loads. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { BrowserContext, Page, Route } from 'playwright-core';
+import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
+
+setDefaultTimeout(60_000);
+
+/** The pages that begin their reads themselves, and the first read of each. */
+const BEGINNING = [
+  ['/', '/v1/management/usage/query'],
+  ['/usage', '/v1/management/usage/query'],
+  ['/usage/requests', '/v1/management/requests'],
+  ['/billing', '/v1/management/balance'],
+] as const;
+
+let world: DashboardWorld;
+let cookies: Awaited<ReturnType<BrowserContext['cookies']>>;
+beforeAll(async () => {
+  world = await startDashboard();
+  const { page } = await world.open('/docs/architecture');
+  cookies = await page.context().cookies();
+  await page.context().close();
+}, 120_000);
+afterAll(() => world.stop());
+
+/** A page of the owner that has not been opened yet, in a browser without a cache. */
+async function unopened(): Promise<Page> {
+  const context = await world.browser.newContext();
+  await context.addCookies(cookies);
+  return context.newPage();
+}
+
+const shown = (page: Page) =>
+  page.waitForFunction(
+    () =>
+      document.querySelector('h1') !== null && document.querySelector('.animate-pulse') === null,
+  );
+
+test.each([
+  ['/usage', ['/v1/auth/session']],
+  ['/docs', ['/v1/auth/session', '/assets/docs-start-']],
+] as const)(
+  '%s asks for all that it needs while its first script is on its way',
+  async (path, reads) => {
+    const page = await unopened();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const held = Promise.withResolvers<Route>();
+    await page.route(/\/assets\/main-[^/]+\.js$/, async (route) => {
+      const { html } = await first;
+      const script = /<script type="module" src="([^"]+)"/.exec(html)?.[1];
+      if (script !== undefined && route.request().url().endsWith(script)) held.resolve(route);
+      else await route.continue();
+    });
+    const first = (async () => {
+      const response = await page.goto(world.weir.base_url + path, { waitUntil: 'commit' });
+      return { html: (await response?.text()) ?? '' };
+    })();
+    const { html } = await first;
+    const route = await held.promise;
+    const needed = [...html.matchAll(/<link rel="modulepreload" href="([^"]+)"/g)].map(
+      ([, script]) => script ?? '',
+    );
+    await Bun.sleep(300);
+    for (const each of [...needed, ...reads]) {
+      expect([each, asked.some((one) => one.startsWith(each))]).toEqual([each, true]);
+    }
+    await route.continue();
+    await shown(page);
+    // What was asked for early is not asked for again.
+    for (const each of reads) {
+      expect([each, asked.filter((one) => one.startsWith(each)).length]).toEqual([each, 1]);
+    }
+    await page.context().close();
+  },
+);
+
+test.each(BEGINNING)('%s begins to read before it is drawn', async (path, read) => {
+  const page = await unopened();
+  await page.addInitScript(() => {
+    const early: string[] = [];
+    const send = window.fetch;
+    const watched = (input: string, options?: RequestInit) => {
+      if (document.querySelector('h1') === null) early.push(input);
+      return send(input, options);
+    };
+    Object.assign(window, { early, fetch: watched });
+  });
+  await page.goto(world.weir.base_url + path);
+  await shown(page);
+  const early = await page.evaluate(() => (window as unknown as { early: string[] }).early);
+  expect(early.some((url) => url.startsWith(read))).toBe(true);
+  const sent = await page.evaluate(() =>
+    performance.getEntriesByType('resource').map(({ name }) => name),
+  );
+  // The page takes what was begun, and does not read it twice.
+  const begun = early.filter((url) => url.startsWith('/v1/management/'));
+  for (const url of begun) {
+    const times = sent.filter((name) => name.endsWith(url)).length;
+    expect([url, times <= (url.startsWith('/v1/management/requests') ? 2 : 1)]).toEqual([
+      url,
+      true,
+    ]);
+  }
+  await page.context().close();
+});
+
+test('a link that is only pointed at loads its page and reads nothing', async () => {
+  const { page } = await world.open('/docs');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const script = page.waitForRequest(/\/assets\/page-[^/]+\.js$/);
+  await page.getByRole('link', { name: 'Billing', exact: true }).hover();
+  await script;
+  await page.waitForTimeout(500);
+  expect(asked.filter((path) => /statements|balance|usage/.test(path))).toEqual([]);
+  await page.getByRole('link', { name: 'Billing', exact: true }).click();
+  await page.getByRole('heading', { name: 'Billing', level: 1 }).waitFor();
+  expect(asked.filter((path) => path.endsWith('/balance'))).toHaveLength(1);
+  await page.context().close();
+});

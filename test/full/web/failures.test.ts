@@ -16,7 +16,7 @@ const WITHOUT_DATA = /^\/(?:sign-in|link|v1|go|docs)\b/;
 /** The session decides whether there is a page at all; the events only bring what the page has read. */
 const NOT_OF_THE_PAGE = /^\/v1\/(?:auth\/|management\/events$)/;
 /** Only the names of keys come from this list here. Without it, their ids are shown. */
-const NAMES_ONLY = /^\/(?:usage|playground|tasks|batches|billing|$)/;
+const NAMES_ONLY = /^\/(?:usage|playground|tasks|batches|billing|actors\/fleet|$)/;
 const LIST_OF_KEYS = '/v1/management/api-keys';
 const STATUSES = [500, 503];
 /** A page that says the same for so long has read everything. */

@@ -110,7 +110,8 @@ async function run(): Promise<number> {
     select pg_size_pretty(pg_database_size(current_database())) as text,
       (select count(*)::int4 from usage_day) + (select count(*)::int4 from usage_name_day)
         + (select count(*)::int4 from usage_key_day)
-        + (select count(*)::int4 from usage_key_name_day) as days,
+        + (select count(*)::int4 from usage_key_name_day)
+        + (select count(*)::int4 from usage_key_model_day) as days,
       (select count(*)::int4 from usage_quarter) + (select count(*)::int4 from usage_name_quarter)
         + (select count(*)::int4 from usage_key_quarter) as quarters`;
   const count = (value: number) => value.toLocaleString('en');

@@ -3,7 +3,7 @@ import type { Fragment, Sql } from 'postgres';
 import { COUNTERS, TOOK_COLUMNS } from './counters.ts';
 import { DIMENSIONS, QUARTERS_A_DAY } from './entries.ts';
 import { withoutPlans } from './plans.ts';
-import { NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
+import { KEY_MODEL_NAMES, NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
 
 const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
 const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
@@ -60,6 +60,8 @@ async function addSeries(tx: Sql): Promise<void> {
     ), wanted as (
       select organization_id, 'key'::text as scope, key_id, ${shown(tx, DIMENSIONS)} from named
       union
+      select organization_id, 'key_model', key_id, ${shown(tx, KEY_MODEL_NAMES)} from named
+      union
       select organization_id, 'key_total', key_id, ${shown(tx, [])} from named
       ${wide.reduce((all, each) => tx`${all} ${each}`, tx``)}
     )
@@ -96,6 +98,10 @@ async function groupScopes(tx: Sql): Promise<void> {
       ), scoped as (
         select organization_id, 'key'::text as scope, key_id, ${all}, quarter, ${added} from keyed
         union all
+        select organization_id, 'key_model', key_id, ${shown(tx, KEY_MODEL_NAMES)}, quarter, ${sums}
+        from keyed
+        group by organization_id, key_id, ${tx.unsafe(KEY_MODEL_NAMES.join(', '))}, quarter
+        union all
         select organization_id, 'key_total', key_id, ${shown(tx, [])}, quarter, ${sums} from keyed
         group by organization_id, key_id, quarter
         union all
@@ -113,8 +119,8 @@ async function groupScopes(tx: Sql): Promise<void> {
 /** Up to so many entries, an index finds their series faster than a read of all series. */
 const MAX_SOUGHT_ENTRIES = 5_000;
 
-/** Adds the grouped entries to all sums. */
-export async function addToSums(tx: Sql, entries: number): Promise<void> {
+/** Adds the grouped entries to all sums; to those of keys by model only if `has_key_models`. */
+export async function addToSums(tx: Sql, entries: number, has_key_models: boolean): Promise<void> {
   const joins = entries <= MAX_SOUGHT_ENTRIES ? ['enable_hashjoin', 'enable_mergejoin'] : [];
   await withoutPlans(tx, joins, async () => {
     await addSeries(tx);
@@ -122,10 +128,14 @@ export async function addToSums(tx: Sql, entries: number): Promise<void> {
   });
   for (const [scope, { quarter, day }] of Object.entries(SUM_TABLES)) {
     const scopes = scope === 'few_names' ? NARROW : [scope];
+    if (scope === 'key_model' && !has_key_models) continue;
     if (quarter) await addTo(tx, scopes, quarter, 'quarter');
     await addTo(tx, scopes, day, 'day');
   }
 }
+
+/** The tables with a column for the organization. */
+const OWNED: readonly string[] = [SUM_TABLES.key.day, SUM_TABLES.key_model.day];
 
 /** Adds the sums of some scopes to a table. */
 async function addTo(
@@ -142,7 +152,7 @@ async function addTo(
   const added = tx.unsafe(ADDED.join(', '));
   const from = tx`from pg_temp.usage_sum where scope = any(${[...scopes]}::text[])`;
   const day = tx.unsafe(`floor(quarter / ${QUARTERS_A_DAY}.0)::int4`);
-  const owner = table === SUM_TABLES.key.day ? tx`owner_id, ` : tx``;
+  const owner = OWNED.includes(table) ? tx`owner_id, ` : tx``;
   const rows =
     column === 'quarter'
       ? tx`select series_id, quarter, ${added} ${from}`

@@ -1,6 +1,6 @@
 import { DIMENSIONS, type Dimension, QUARTER_S, QUARTERS_A_DAY } from './entries.ts';
 import type { SumFilters, SumsRequest } from './request.ts';
-import { organizationScope, type Scope } from './scopes.ts';
+import { keyScope, organizationScope, type Scope, tablesOf } from './scopes.ts';
 import type { Reader } from './snapshot.ts';
 
 /** Bounds of a span of quarters without an end. */
@@ -20,22 +20,22 @@ export interface Cover {
 export const FILTERED = DIMENSIONS.filter((name) => name !== 'outcome');
 
 /** The scope of the series that answer a request. */
-export function scopeOf({ filters, groups }: SumsRequest): Scope {
+export function scopeOf({ fold }: Pick<Reader, 'fold'>, { filters, groups }: SumsRequest): Scope {
   const { key_id, key_ids, outcomes } = filters;
   const isOfKeys = key_id !== undefined || key_ids !== undefined || groups.includes('key_id');
   const names = new Set<Dimension>(FILTERED.filter((name) => filters[name] !== undefined));
   if (outcomes !== undefined) names.add('outcome');
   for (const name of groups) if (name !== 'key_id') names.add(name);
-  if (isOfKeys) return names.size > 0 ? 'key' : 'key_total';
+  if (isOfKeys) return keyScope(names, fold?.has_key_models === true);
   return organizationScope(names);
 }
 
 /** Returns what the sums cover; undefined if they have nothing to say of this request. */
-export function coverOf({ fold }: Reader, request: SumsRequest): Cover | undefined {
+export function coverOf(reader: Reader, request: SumsRequest): Cover | undefined {
   const { filters, starts } = request;
   const { from, until, end_user } = filters;
   // Sums do not know end users.
-  if (!fold || end_user !== undefined) return undefined;
+  if (!reader.fold || end_user !== undefined) return undefined;
   const first = from ? Math.ceil(from.getTime() / QUARTER_MS) : EARLIEST;
   const last = until ? Math.floor(until.getTime() / QUARTER_MS) : LATEST;
   const first_day = Math.ceil(first / QUARTERS_A_DAY);
@@ -43,7 +43,7 @@ export function coverOf({ fold }: Reader, request: SumsRequest): Cover | undefin
   // The first bucket may begin before `from`.
   const days =
     areDays(starts) && first_day < last_day ? { from: first_day, until: last_day } : undefined;
-  if (scopeOf(request) !== 'key') {
+  if (tablesOf(scopeOf(reader, request)).quarter) {
     return first < last ? { from: first, until: last, days } : undefined;
   }
   if (!days) return undefined;
@@ -61,8 +61,8 @@ function areDays(starts: SumsRequest['starts']): boolean {
 
 /** True if no sums answer a request, so that all rows of its time are read. */
 export function readsRows(request: SumsRequest): boolean {
-  const isOfKeys = scopeOf(request) === 'key';
-  return request.filters.end_user !== undefined || (isOfKeys && !areDays(request.starts));
+  const hasQuarters = tablesOf(scopeOf({ fold: undefined }, request)).quarter !== undefined;
+  return request.filters.end_user !== undefined || (!hasQuarters && !areDays(request.starts));
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Fragment, Sql } from 'postgres';
 import { type AsOf, isIn } from '../as-of.ts';
 import { addToSums, groupEntries } from './additions.ts';
 import { type EntryTable, entriesOf } from './entries.ts';
+import { hasKeyModels, mayRebuild, noteKeyModels, rebuildKeyModels } from './key-models.ts';
 import { byTransaction, withoutPlans } from './plans.ts';
 
 /** The state that the sums have. */
@@ -12,6 +13,8 @@ interface FoldRow {
   readonly open_xids: readonly number[];
   readonly is_ready: boolean;
   readonly table_name: EntryTable;
+  readonly has_key_models: boolean;
+  readonly may_rebuild: boolean;
 }
 
 /** What one fold did. */
@@ -38,15 +41,26 @@ export function fold(sql: Sql, older_rows = MAX_OLDER_ROWS): Promise<FoldResult>
     const tx = transaction as unknown as Sql;
     const [seen] = await tx<FoldRow[]>`select ${STATE(tx)} from usage_fold`;
     // A lock would write to the disk, also if there is nothing to do.
-    if (!seen || (seen.is_ready && !(await hasNew(tx, seen, await present(tx))))) return NOTHING;
+    if (!seen || (isRest(seen) && !(await hasNew(tx, seen, await present(tx))))) return NOTHING;
     const [row] = await tx<FoldRow[]>`
       select ${STATE(tx)} from usage_fold for update skip locked`;
     if (!row) return NOTHING;
-    return row.is_ready ? foldNew(tx, row) : foldOlder(tx, row, older_rows);
+    if (!row.has_key_models && row.may_rebuild) await rebuildKeyModels(tx);
+    const has_key_models = row.has_key_models || row.may_rebuild;
+    const state = { ...row, has_key_models };
+    const result = await (row.is_ready ? foldNew(tx, state) : foldOlder(tx, state, older_rows));
+    if (has_key_models) await noteKeyModels(tx);
+    return result;
   }) as Promise<FoldResult>;
 }
 
-const STATE = (tx: Sql) => tx`next_xid, open_xids, is_ready, table_name`;
+/** True if there is nothing to do without new rows. */
+const isRest = ({ is_ready, has_key_models, may_rebuild }: FoldRow) =>
+  is_ready && (has_key_models || !may_rebuild);
+
+const STATE = (tx: Sql) =>
+  tx`next_xid, open_xids, is_ready, table_name, ${hasKeyModels(tx)} as has_key_models,
+    ${mayRebuild(tx)} as may_rebuild`;
 
 /**
  * The condition that a row is in a later state and not in an earlier one. Its first part lets the index
@@ -70,7 +84,7 @@ async function hasNew(tx: Sql, last: Snapshot, next: Snapshot): Promise<boolean>
 }
 
 /** Folds what is in the present snapshot and not in the last one. */
-async function foldNew(tx: Sql, last: Snapshot): Promise<FoldResult> {
+async function foldNew(tx: Sql, last: FoldRow): Promise<FoldResult> {
   const now = await present(tx);
   const next_xid = Math.min(now.next_xid, last.next_xid + MAX_TRANSACTIONS);
   const open_xids = now.open_xids.filter((xid) => xid < next_xid);
@@ -80,7 +94,7 @@ async function foldNew(tx: Sql, last: Snapshot): Promise<FoldResult> {
   const entries = await byTransaction(tx, () =>
     groupEntries(tx, tx`${lines} union all ${records}`),
   );
-  if (entries > 0) await addToSums(tx, entries);
+  if (entries > 0) await addToSums(tx, entries, last.has_key_models);
   await tx`update usage_fold set next_xid = ${next_xid}, open_xids = ${open_xids}::int8[]`;
   return { more: next_xid < now.next_xid, folded: entries > 0 };
 }
@@ -122,7 +136,7 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
     : tx``;
   const rows = entriesOf(tx, table, tx`${follows} ${until}`);
   const entries = await inOrder(tx, () => groupEntries(tx, tx`(${rows} ${part(0)})`));
-  await addToSums(tx, entries);
+  await addToSums(tx, entries, row.has_key_models);
   if (last) {
     await tx`update usage_fold set organization_id = ${last.organization_id},
       at = ${last.at_text}::text::timestamptz, row_id = ${last.id}`;

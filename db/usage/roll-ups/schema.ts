@@ -28,10 +28,20 @@ export const usageSeries = pgTable(
     /**
      * `organization`: all keys, by all names. `by_model`, `by_protocol`, `by_outcome`: all keys, by some
      * names only, so that most queries read few sums. `total`: all calls of the organization. `key`:
-     * one key, by all names. `key_total`: all calls of one key.
+     * one key, by all names. `key_model`: one key, by the names of `by_model`. `key_total`: all calls of
+     * one key.
      */
     scope: text('scope', {
-      enum: ['organization', 'by_model', 'by_protocol', 'by_outcome', 'total', 'key', 'key_total'],
+      enum: [
+        'organization',
+        'by_model',
+        'by_protocol',
+        'by_outcome',
+        'total',
+        'key',
+        'key_model',
+        'key_total',
+      ],
     }).notNull(),
     /** '' if the scope is not of a key. */
     key_id: text('key_id').notNull(),
@@ -130,19 +140,23 @@ export const usageKeyDay = pgTable('usage_key_day', days(), (table) => [
   primaryKey({ columns: [table.series_id, table.day] }),
 ]);
 
+const ownedDays = () => ({
+  ...days(),
+  /** The series `total` of the organization. So an index finds the sums of all its keys in some days. */
+  owner_id: integer('owner_id').notNull(),
+});
+
 /** The same for each key by all names. A key has few calls of a name in 15 minutes. */
-export const usageKeyNameDay = pgTable(
-  'usage_key_name_day',
-  {
-    ...days(),
-    /** The series `total` of the organization. So an index finds the sums of all its keys in some days. */
-    owner_id: integer('owner_id').notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.series_id, table.day] }),
-    index('usage_key_name_day_by_owner').on(table.owner_id, table.day),
-  ],
-);
+export const usageKeyNameDay = pgTable('usage_key_name_day', ownedDays(), (table) => [
+  primaryKey({ columns: [table.series_id, table.day] }),
+  index('usage_key_name_day_by_owner').on(table.owner_id, table.day),
+]);
+
+/** The same for each key by the names of models: a third of the rows. */
+export const usageKeyModelDay = pgTable('usage_key_model_day', ownedDays(), (table) => [
+  primaryKey({ columns: [table.series_id, table.day] }),
+  index('usage_key_model_day_by_owner').on(table.owner_id, table.day),
+]);
 
 /** The single row that says which rows the sums have: those of one committed state (`AsOf`). */
 export const usageFold = pgTable(
@@ -158,6 +172,10 @@ export const usageFold = pgTable(
     organization_id: text('organization_id').notNull().default(''),
     at: instant('at').notNull().default(sql`'-infinity'`),
     row_id: uuid('row_id').notNull().default(sql`'00000000-0000-0000-0000-000000000000'`),
+    /** The state that `usage_key_model_day` has, as text (`key-models.ts`). */
+    key_models_of: text('key_models_of').notNull().default(''),
+    /** When that table was last made anew. */
+    key_models_at: instant('key_models_at').notNull().default(sql`'-infinity'`),
   },
   (table) => [check('usage_fold_has_one_row', sql`${table.id} = 1`)],
 );

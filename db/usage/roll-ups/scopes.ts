@@ -11,12 +11,25 @@ const NAMES_OF = {
 
 type OrganizationScope = keyof typeof NAMES_OF;
 /** What a series is of (`usage_series.scope`). */
-export type Scope = OrganizationScope | 'key' | 'key_total';
+export type Scope = OrganizationScope | 'key' | 'key_model' | 'key_total';
 
 const SCOPES = Object.entries(NAMES_OF) as [OrganizationScope, readonly Dimension[]][];
 
 /** The scopes of all keys that are summed from the sums by all names. */
 export const NARROW_SCOPES = SCOPES.filter(([scope]) => scope !== 'organization');
+
+/** The names of the series of each key by model. */
+export const KEY_MODEL_NAMES: readonly Dimension[] = NAMES_OF.by_model;
+
+/**
+ * Returns the scope of single keys that has these names, and the fewest series. `has_models` is false
+ * while the sums by model are not those of the fold.
+ */
+export function keyScope(names: ReadonlySet<Dimension>, has_models: boolean): Scope {
+  if (names.size === 0) return 'key_total';
+  const isOfModels = [...names].every((name) => KEY_MODEL_NAMES.includes(name));
+  return isOfModels && has_models ? 'key_model' : 'key';
+}
 
 /** Returns the scope of all keys that has these names, and the fewest series. */
 export function organizationScope(names: ReadonlySet<Dimension>): OrganizationScope {
@@ -24,12 +37,13 @@ export function organizationScope(names: ReadonlySet<Dimension>): OrganizationSc
   return found?.[0] ?? 'organization';
 }
 
-/** The tables of sums. Those of a key by all names have days only. */
+/** The tables of sums. Those of single keys by names have days only. */
 export const SUM_TABLES = {
   few_names: { quarter: 'usage_quarter', day: 'usage_day' },
   organization: { quarter: 'usage_name_quarter', day: 'usage_name_day' },
   key_total: { quarter: 'usage_key_quarter', day: 'usage_key_day' },
   key: { quarter: undefined, day: 'usage_key_name_day' },
+  key_model: { quarter: undefined, day: 'usage_key_model_day' },
 } as const;
 
 /** Returns the tables that have the sums of a scope. */

@@ -1,12 +1,19 @@
 import type { Sql } from 'postgres';
 import { type Kept, readKept } from '../../records/kept.ts';
 import type { AsOf } from '../as-of.ts';
+import { hasKeyModels } from './key-models.ts';
+
+/** The state of the sums. */
+interface Fold extends Pick<AsOf, 'next_xid' | 'open_xids'> {
+  /** True if the sums of keys by model have this state too. */
+  readonly has_key_models: boolean;
+}
 
 /** A transaction that reads one snapshot, and the state that the sums have in it. */
 export interface Reader {
   readonly tx: Sql;
   /** The state of the sums; undefined while rows are folded that are older than the first fold. */
-  readonly fold: Pick<AsOf, 'next_xid' | 'open_xids'> | undefined;
+  readonly fold: Fold | undefined;
   /** The rows that retention has left. */
   readonly kept: Kept;
 }
@@ -26,12 +33,11 @@ export function readSums<Found>(
     // How many rows a query reads depends on its values. The general plan took seven times as long for the
     // days of some keys.
     const planned = tx`set local plan_cache_mode = force_custom_plan`.execute();
-    const folded = tx<{ next_xid: number; open_xids: number[]; is_ready: boolean }[]>`
-      select next_xid, open_xids, is_ready from usage_fold`.execute();
+    const folded = tx<(Fold & { is_ready: boolean })[]>`
+      select next_xid, open_xids, is_ready, ${hasKeyModels(tx)} as has_key_models
+      from usage_fold`.execute();
     const [kept, [row]] = await Promise.all([readKept(tx), folded, locked, planned]);
-    const fold = row?.is_ready
-      ? { next_xid: row.next_xid, open_xids: row.open_xids.map(Number) }
-      : undefined;
+    const fold = row?.is_ready ? { ...row, open_xids: row.open_xids.map(Number) } : undefined;
     return read({ tx, fold, kept });
   }) as Promise<Found>;
 }

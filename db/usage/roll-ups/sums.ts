@@ -129,26 +129,28 @@ const MAX_NAMED_SERIES = 200;
 
 /** The sums that are folded. */
 async function foldedPart(
-  { tx }: Reader,
+  reader: Reader,
   request: SumsRequest,
   { from, until, days }: Cover,
 ): Promise<Fragment[]> {
+  const { tx } = reader;
   const { filters, groups } = request;
   const { organization_id } = filters;
-  const chosen = tx`select id from usage_series where ${seriesConditions({ tx }, request)}`;
+  const chosen = tx`select id from usage_series where ${seriesConditions(reader, request)}`;
   const few = await tx<{ id: number }[]>`${chosen} limit ${MAX_NAMED_SERIES + 1}`;
   if (few.length === 0) return [];
   const counted = countedOf(request);
   const sums = tx.unsafe(counted.map((name) => `sum(${name})::int8 as ${name}`).join(', '));
-  const scope = scopeOf(request);
+  const scope = scopeOf(reader, request);
+  const { day: byDays, quarter: byQuarters } = tablesOf(scope);
+  // The tables without quarters have a column that names the organization.
   const ofAll =
-    scope === 'key'
+    byQuarters === undefined
       ? tx`owner_id = (select id from usage_series
           where organization_id = ${organization_id} and scope = 'total')`
       : tx`series_id in (${chosen})`;
   const of =
     few.length > MAX_NAMED_SERIES ? ofAll : tx`series_id = any(${few.map(({ id }) => id)}::int4[])`;
-  const { day: byDays, quarter: byQuarters } = tablesOf(scope);
   const byDay = (span: { from: number; until: number }) => tx`
     select series_id, ${bucketOf({ tx }, request, `day * ${QUARTERS_A_DAY}`)} as bucket, ${sums}
     from ${tx(byDays)} where ${of} and day >= ${span.from} and day < ${span.until} group by 1, 2`;
@@ -171,18 +173,19 @@ async function foldedPart(
     (part) => tx`
       select ${names} from (${part}) as folded
       join usage_series on usage_series.id = folded.series_id
-        and ${seriesConditions({ tx }, request)}`,
+        and ${seriesConditions(reader, request)}`,
   );
 }
 
 /** Which series answer a request. The organization is always among the conditions (P6). */
-function seriesConditions({ tx }: Pick<Reader, 'tx'>, request: SumsRequest): Fragment {
+function seriesConditions(reader: Reader, request: SumsRequest): Fragment {
+  const { tx } = reader;
   const { filters } = request;
   const { organization_id, key_id, key_ids, outcomes } = filters;
   const names = FILTERED.filter((name) => filters[name] !== undefined).map(
     (name) => tx`and ${tx(name)} = ${filters[name] ?? ''}`,
   );
-  return tx`organization_id = ${organization_id} and scope = ${scopeOf(request)}
+  return tx`organization_id = ${organization_id} and scope = ${scopeOf(reader, request)}
     ${key_id === undefined ? tx`` : tx`and key_id = ${key_id}`}
     ${key_ids === undefined ? tx`` : tx`and key_id = any(${[...key_ids]}::text[])`}
     ${outcomes === undefined ? tx`` : tx`and outcome = any(${[...outcomes]}::text[])`}

@@ -8,6 +8,7 @@ import type { ReservedSql, Sql } from 'postgres';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { type AsOf, readAsOf } from '../../../db/usage/as-of.ts';
 import { listLines } from '../../../db/usage/lines.ts';
+import { scopeOf } from '../../../db/usage/roll-ups/cover.ts';
 import { fold, summarizePages } from '../../../db/usage/roll-ups/fold.ts';
 import type { Group, SumsRequest } from '../../../db/usage/roll-ups/request.ts';
 import { readSums } from '../../../db/usage/roll-ups/snapshot.ts';
@@ -110,6 +111,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('undo' as const), by: fc.nat(2) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('fold' as const), limit: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('fold twice' as const) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('earlier fold' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('kill' as const), after_ms: fc.nat(15) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('note' as const) }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('ask' as const), asked: request }) },
@@ -199,10 +201,11 @@ test('every answer equals the sum of all rows, whatever commits late, folds or d
     fc.asyncProperty(steps, request, async (history, last) => {
       await fresh.sql`truncate usage_line, call_record, usage_series, usage_quarter, usage_day, usage_name_quarter,
         usage_name_day, usage_key_quarter,
-        usage_key_day, usage_key_name_day`;
+        usage_key_day, usage_key_name_day, usage_key_model_day`;
       await fresh.sql`update usage_fold set next_xid = 0, open_xids = '{}', is_ready = false,
         table_name = 'usage_line', organization_id = '', at = '-infinity',
-        row_id = '00000000-0000-0000-0000-000000000000'`;
+        row_id = '00000000-0000-0000-0000-000000000000', key_models_of = '',
+        key_models_at = '-infinity'`;
       const open = [false, false, false];
       const states: AsOf[] = [];
       const end = async (by: number, how: 'commit' | 'rollback') => {
@@ -223,7 +226,8 @@ test('every answer equals the sum of all rows, whatever commits late, folds or d
         else if (each.type === 'fold') await fold(folders.sql, each.limit + 1);
         else if (each.type === 'fold twice') {
           await Promise.all([fold(folders.sql), fold(fresh.sql)]);
-        } else if (each.type === 'kill') await killFold(each.after_ms);
+        } else if (each.type === 'earlier fold') await foldAsBefore();
+        else if (each.type === 'kill') await killFold(each.after_ms);
         else if (each.type === 'note') states.push(await readAsOf(fresh.sql));
         else await check(each.asked, states);
       }
@@ -237,6 +241,22 @@ test('every answer equals the sum of all rows, whatever commits late, folds or d
     { numRuns: runs, endOnFailure: true },
   );
   await summarizePages(fresh.sql);
+});
+
+test('sums of keys by model answer as soon as a fold has made them', async () => {
+  const filters = { organization_id: 'org_a', from: undefined, until: undefined };
+  const query: SumsRequest = {
+    ...{ filters, as_of: await readAsOf(fresh.sql), groups: ['key_id', 'model'], starts: [] },
+  };
+  const scope = () => readSums(fresh.sql, async (reader) => scopeOf(reader, query));
+  expect(await scope()).toBe('key_model');
+  await fresh.sql`update usage_fold set key_models_of = '', key_models_at = now()`;
+  await fold(fresh.sql);
+  expect(await scope()).toBe('key');
+  // The sums are made anew without new rows, and at most once a minute.
+  await fresh.sql`update usage_fold set key_models_at = now() - interval '61 seconds'`;
+  await fold(fresh.sql);
+  expect(await scope()).toBe('key_model');
 });
 
 test('queries of sums are planned for their values, and later statements as before', async () => {
@@ -268,7 +288,8 @@ test('while rows arrive, the folders of two replicas add each row to the sums on
     from (select series_id, charged_nano_usd from usage_day
       union all select series_id, charged_nano_usd from usage_name_day
       union all select series_id, charged_nano_usd from usage_key_day
-      union all select series_id, charged_nano_usd from usage_key_name_day) as day
+      union all select series_id, charged_nano_usd from usage_key_name_day
+      union all select series_id, charged_nano_usd from usage_key_model_day) as day
     join usage_series on usage_series.id = series_id
     where organization_id = 'org_folders' group by 1 order by 1`;
   await until('all rows are in the sums', async () => (await sums())[0]?.charged === 3 * lines);
@@ -279,12 +300,26 @@ test('while rows arrive, the folders of two replicas add each row to the sums on
     { scope: 'by_outcome', charged },
     { scope: 'by_protocol', charged },
     { scope: 'key', charged },
+    { scope: 'key_model', charged },
     { scope: 'key_total', charged },
     { scope: 'organization', charged },
     { scope: 'total', charged },
   ]);
   expect(errors).toEqual([]);
 });
+
+/** Folds as a version does that has no sums of keys by model: it changes neither them nor what is noted of them. */
+async function foldAsBefore(): Promise<void> {
+  const { sql } = fresh;
+  await sql`create table before as select * from usage_key_model_day`;
+  const [noted] = await sql`select key_models_of from usage_fold`;
+  await fold(folders.sql);
+  await sql`truncate usage_key_model_day`;
+  await sql`insert into usage_key_model_day select * from before`;
+  await sql`drop table before`;
+  // The sums were last made anew more than a minute ago.
+  await sql`update usage_fold set key_models_of = ${noted?.['key_models_of']}, key_models_at = '-infinity'`;
+}
 
 /** Starts a fold and ends its connection after some time. */
 async function killFold(after_ms: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Sql } from 'postgres';
 import { migrateDatabase } from '../../../db/migrate.ts';
+import { fold } from '../../../db/usage/roll-ups/fold.ts';
 import { earlierMigrations } from '../../support/earlier-migrations.ts';
 import { createEmptyDatabase } from '../../support/postgres.ts';
 import { removeFolder } from '../../support/throwaway.ts';
@@ -99,6 +100,10 @@ test('the earlier sums keep their values, and sums by few names are added', asyn
     join usage_series as owner on owner.id = sum.owner_id
     where owner.scope <> 'total' or owner.organization_id <> series.organization_id`;
   expect(strays.length).toBe(0);
+  await fold(sql);
+  const models = 'key_id, scene, model, model_vendor, access_channel';
+  const sums = (table: string) => sumsOf(sql, table, 'day', models, 'true');
+  expect([...(await sums('usage_key_model_day'))]).toEqual([...(await sums('usage_key_name_day'))]);
   // No table has sums of another kind.
   const scopes = await sql<{ table: string; scopes: string }[]>`
     select source as table, string_agg(distinct scope, ' ' order by scope) as scopes from (
@@ -108,12 +113,14 @@ test('the earlier sums keep their values, and sums by few names are added', asyn
       union all select 'usage_name_day', series_id from usage_name_day
       union all select 'usage_key_quarter', series_id from usage_key_quarter
       union all select 'usage_key_day', series_id from usage_key_day
-      union all select 'usage_key_name_day', series_id from usage_key_name_day) as sums
+      union all select 'usage_key_name_day', series_id from usage_key_name_day
+      union all select 'usage_key_model_day', series_id from usage_key_model_day) as sums
     join usage_series on id = series_id group by 1 order by 1`;
   const few_names = 'by_model by_outcome by_protocol total';
   expect(scopes.map((row) => [row.table, row.scopes])).toEqual([
     ['usage_day', few_names],
     ['usage_key_day', 'key_total'],
+    ['usage_key_model_day', 'key_model'],
     ['usage_key_name_day', 'key'],
     ['usage_key_quarter', 'key_total'],
     ['usage_name_day', 'organization'],

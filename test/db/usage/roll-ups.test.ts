@@ -37,6 +37,8 @@ beforeAll(async () => {
   fresh = await createTestDatabase();
   folders = connectDatabase(fresh.url, { pool: 'background' });
   writers = await Promise.all([1, 2, 3].map(() => fresh.sql.reserve()));
+  // On a busy machine, other steps of a history may take longer than a transaction of Weir may be silent.
+  for (const writer of writers) await writer`set idle_in_transaction_session_timeout = 0`;
 });
 afterAll(async () => {
   for (const writer of writers) writer.release();

@@ -79,4 +79,15 @@ export const DEBUG: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'db/usage/roll-ups/key-models.ts',
+    tests: ['test/db/usage/roll-ups.test.ts'],
+    mutants: [
+      {
+        name: 'sums of keys by model are read, whatever folded last',
+        from: 'tx.unsafe(`key_models_of = ${STATE}`)',
+        to: "tx.unsafe(\"key_models_of <> 'x'\")",
+      },
+    ],
+  },
 ];

@@ -85,8 +85,8 @@ export const DEBUG: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'sums of keys by model are read, whatever folded last',
-        from: 'tx.unsafe(`key_models_of = ${STATE}`)',
-        to: "tx.unsafe(\"key_models_of <> 'x'\")",
+        from: 'tx.unsafe(`key_models_of = ',
+        to: "tx.unsafe(`key_models_of <> 'x' or key_models_of = ",
       },
     ],
   },

@@ -81,9 +81,10 @@ async function live(world: HistoryWorld, clients: HistoryClients, taken: History
   world.images.start(1);
   const before = clients.takeAll(taken.before);
   await Bun.sleep(taken.kill_after_ms);
+  const due_ms = performance.now();
   // A busy machine may answer 503, and ask to try again.
   await until('the late task is accepted', () => clients.createTask({ ...taken.late, ...LATE }));
-  await world.killAndRestart(taken.victim);
+  await world.killAndRestart(taken.victim, due_ms);
   await before;
   await clients.takeAll(taken.after);
   await Promise.all([world.streams.stop(), world.images.stop()]);

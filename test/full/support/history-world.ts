@@ -76,9 +76,12 @@ export class HistoryWorld {
     return found;
   }
 
-  /** Kills a replica with -9 and starts it again on the same port. */
-  async killAndRestart(at: number): Promise<void> {
-    const kill = { at, from_ms: performance.now(), until_ms: Number.POSITIVE_INFINITY };
+  /**
+   * Kills a replica with -9 and starts it again on the same port. `due_ms` is before the last step before
+   * the kill: a commit that began earlier may take as long as this step on a busy machine.
+   */
+  async killAndRestart(at: number, due_ms: number): Promise<void> {
+    const kill = { at, from_ms: due_ms, until_ms: Number.POSITIVE_INFINITY };
     this.kills.push(kill);
     const victim = this.replica(at);
     victim.kill('SIGKILL');

@@ -43,6 +43,14 @@ export function parseAsOf(text: string): AsOf | undefined {
   return { at, next_xid: Number(next), open_xids };
 }
 
+/** True if two states have the same rows. */
+export function isSameState(
+  a: Pick<AsOf, 'next_xid' | 'open_xids'>,
+  b: Pick<AsOf, 'next_xid' | 'open_xids'>,
+): boolean {
+  return a.next_xid === b.next_xid && a.open_xids.join() === b.open_xids.join();
+}
+
 /** A condition: the state has the row of `alias`, whose column `xid` names its transaction. */
 export function isIn(sql: Sql, as_of: AsOf, alias: string) {
   const xid = sql(`${alias}.xid`);

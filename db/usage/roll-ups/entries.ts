@@ -45,10 +45,16 @@ const SELECTED: Record<EntryTable, string> = {
 /**
  * Returns a query for the rows of a table that meet `where`, each with what it adds to the sums. A
  * call that created a task adds nothing, because the end of the task does. Earlier versions wrote a
- * record of such a call.
+ * record of such a call. With `partition`, the rows of this partition only.
  */
-export function entriesOf(sql: Sql, table: EntryTable, where: Fragment): Fragment {
+export function entriesOf(
+  sql: Sql,
+  table: EntryTable,
+  where: Fragment,
+  partition: string = table,
+): Fragment {
   const more =
     table === 'call_record' ? sql`and (task_id is null or outcome <> 'accepted')` : sql``;
-  return sql`select ${sql.unsafe(SELECTED[table])} from ${sql(table)} where ${where} ${more}`;
+  return sql`select ${sql.unsafe(SELECTED[table])} from ${sql(partition)} as ${sql(table)}
+    where ${where} ${more}`;
 }

@@ -1,6 +1,7 @@
 import type { Fragment, Sql } from 'postgres';
-import { type AsOf, isIn } from '../as-of.ts';
+import { type AsOf, isIn, isSameState } from '../as-of.ts';
 import { addToSums, groupEntries } from './additions.ts';
+import { type ChangedPartition, changedPartitions } from './changed.ts';
 import { type EntryTable, entriesOf } from './entries.ts';
 import { hasKeyModels, mayRebuild, noteKeyModels, rebuildKeyModels } from './key-models.ts';
 import { byTransaction, withoutPlans } from './plans.ts';
@@ -40,15 +41,22 @@ export function fold(sql: Sql, older_rows = MAX_OLDER_ROWS): Promise<FoldResult>
   return sql.begin(async (transaction) => {
     const tx = transaction as unknown as Sql;
     const [seen] = await tx<FoldRow[]>`select ${STATE(tx)} from usage_fold`;
+    if (!seen) return NOTHING;
+    const news = seen.is_ready ? await findNew(tx, seen) : undefined;
     // A lock would write to the disk, also if there is nothing to do.
-    if (!seen || (isRest(seen) && !(await hasNew(tx, seen, await present(tx))))) return NOTHING;
+    if (isRest(seen) && news?.changed.length === 0 && !news.more) return NOTHING;
     const [row] = await tx<FoldRow[]>`
       select ${STATE(tx)} from usage_fold for update skip locked`;
     if (!row) return NOTHING;
+    // Nothing that a fold loses is lost: after a crash of the database, the rows are not in the sums.
+    await tx`set local synchronous_commit = off`;
     if (!row.has_key_models && row.may_rebuild) await rebuildKeyModels(tx);
     const has_key_models = row.has_key_models || row.may_rebuild;
     const state = { ...row, has_key_models };
-    const result = await (row.is_ready ? foldNew(tx, state) : foldOlder(tx, state, older_rows));
+    const isSame = news && row.is_ready && isSameState(row, seen);
+    const result = await (row.is_ready
+      ? foldNew(tx, state, isSame ? news : await findNew(tx, row))
+      : foldOlder(tx, state, older_rows));
     if (has_key_models) await noteKeyModels(tx);
     return result;
   }) as Promise<FoldResult>;
@@ -72,31 +80,37 @@ function isNew(tx: Sql, last: Snapshot, next: Snapshot, table: EntryTable): Frag
     and ${isIn(tx, { ...next, at: new Date(0) }, table)}`;
 }
 
-/** True if rows are in a later state and not in an earlier one. */
-async function hasNew(tx: Sql, last: Snapshot, next: Snapshot): Promise<boolean> {
-  const found = await byTransaction(
-    tx,
-    () => tx`
-      select 1 where exists (select from usage_line where ${isNew(tx, last, next, 'usage_line')})
-        or exists (select from call_record where ${isNew(tx, last, next, 'call_record')})`,
-  );
-  return found.length > 0;
+/** A later state, and the partitions that have its rows. */
+interface News {
+  readonly next: Snapshot;
+  readonly changed: readonly ChangedPartition[];
+  /** True if there are still later rows. */
+  readonly more: boolean;
+}
+
+/** Finds rows that are in the present state and not in the last one. */
+async function findNew(tx: Sql, last: Snapshot): Promise<News> {
+  const now = await present(tx);
+  const next_xid = Math.min(now.next_xid, last.next_xid + MAX_TRANSACTIONS);
+  const next = { next_xid, open_xids: now.open_xids.filter((xid) => xid < next_xid) };
+  const changed = await changedPartitions(tx, last, next);
+  return { next, changed, more: next_xid < now.next_xid };
 }
 
 /** Folds what is in the present snapshot and not in the last one. */
-async function foldNew(tx: Sql, last: FoldRow): Promise<FoldResult> {
-  const now = await present(tx);
-  const next_xid = Math.min(now.next_xid, last.next_xid + MAX_TRANSACTIONS);
-  const open_xids = now.open_xids.filter((xid) => xid < next_xid);
-  const next: Snapshot = { next_xid, open_xids };
-  const lines = entriesOf(tx, 'usage_line', isNew(tx, last, next, 'usage_line'));
-  const records = entriesOf(tx, 'call_record', isNew(tx, last, next, 'call_record'));
-  const entries = await byTransaction(tx, () =>
-    groupEntries(tx, tx`${lines} union all ${records}`),
-  );
-  if (entries > 0) await addToSums(tx, entries, last.has_key_models);
-  await tx`update usage_fold set next_xid = ${next_xid}, open_xids = ${open_xids}::int8[]`;
-  return { more: next_xid < now.next_xid, folded: entries > 0 };
+async function foldNew(tx: Sql, last: FoldRow, { next, changed, more }: News): Promise<FoldResult> {
+  if (changed.length > 0) {
+    const rows = changed.map(({ table, name }) =>
+      entriesOf(tx, table, isNew(tx, last, next, table), name),
+    );
+    const all = rows.reduce((before, part) => tx`${before} union all ${part}`);
+    const entries = await byTransaction(tx, () => groupEntries(tx, all));
+    await addToSums(tx, entries, last.has_key_models);
+  }
+  const { next_xid, open_xids } = next;
+  await tx`
+    update usage_fold set next_xid = ${next_xid}, open_xids = ${[...open_xids]}::int8[]`;
+  return { more, folded: changed.length > 0 };
 }
 
 /**

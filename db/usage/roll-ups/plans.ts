@@ -1,15 +1,21 @@
 /** Which plans PostgreSQL may use, where it does not know how many rows a query will find. */
 import type { Sql } from 'postgres';
 
-/** Runs a query for which the planner must not use some kinds of plans, in a transaction. */
+/**
+ * Runs a query for which the planner must not use some kinds of plans, in a transaction. The first statement of
+ * `query` does not wait for the setting, and later statements do not wait for its end.
+ */
 export async function withoutPlans<Result>(
   tx: Sql,
   plans: readonly string[],
   query: () => PromiseLike<Result>,
 ): Promise<Result> {
-  await tx`select set_config(name, 'off', true) from unnest(${[...plans]}::text[]) as name`;
-  const result = await query();
-  await tx`select set_config(name, 'on', true) from unnest(${[...plans]}::text[]) as name`;
+  if (plans.length === 0) return query();
+  const set = (value: 'on' | 'off') =>
+    tx`select set_config(name, ${value}, true) from unnest(${[...plans]}::text[]) as name`.execute();
+  const [, result] = await Promise.all([set('off'), query()]);
+  // If the connection is lost, later statements fail too.
+  set('on').catch(() => undefined);
   return result;
 }
 

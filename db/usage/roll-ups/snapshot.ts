@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { type Kept, readKept } from '../../records/kept.ts';
-import type { AsOf } from '../as-of.ts';
+import { type AsOf, isSameState, writeAsOf } from '../as-of.ts';
+import { type ChangedPartition, changedPartitions } from './changed.ts';
 import { hasKeyModels } from './key-models.ts';
 
 /** The state of the sums. */
@@ -16,6 +17,8 @@ export interface Reader {
   readonly fold: Fold | undefined;
   /** The rows that retention has left. */
   readonly kept: Kept;
+  /** Returns the partitions that have rows of either a state or the sums. Only while there is a `fold`. */
+  readonly changedSince: (as_of: AsOf) => Promise<readonly ChangedPartition[]>;
 }
 
 /**
@@ -38,6 +41,14 @@ export function readSums<Found>(
       from usage_fold`.execute();
     const [kept, [row]] = await Promise.all([readKept(tx), folded, locked, planned]);
     const fold = row?.is_ready ? { ...row, open_xids: row.open_xids.map(Number) } : undefined;
-    return read({ tx, fold, kept });
+    const found = new Map<string, Promise<readonly ChangedPartition[]>>();
+    const changedSince = (as_of: AsOf) => {
+      if (!fold || isSameState(fold, as_of)) return Promise.resolve([]);
+      const name = writeAsOf(as_of);
+      const changed = found.get(name) ?? changedPartitions(tx, fold, as_of);
+      found.set(name, changed);
+      return changed;
+    };
+    return read({ tx, fold, kept, changedSince });
   }) as Promise<Found>;
 }

@@ -3,7 +3,7 @@ import { isIn } from '../as-of.ts';
 import { conditions } from '../filters.ts';
 import { COUNTERS, type Counter, type Counts, TOOK_COLUMNS } from './counters.ts';
 import { type Cover, coverOf, EARLIEST, FILTERED, LATEST, scopeOf, uncovered } from './cover.ts';
-import { type EntryTable, entriesOf, QUARTERS_A_DAY } from './entries.ts';
+import { entriesOf, QUARTERS_A_DAY } from './entries.ts';
 import { byTransaction } from './plans.ts';
 import type { SumsRequest } from './request.ts';
 import { tablesOf } from './scopes.ts';
@@ -102,7 +102,7 @@ interface Parts {
 async function partsOf(reader: Reader, request: SumsRequest): Promise<Parts> {
   const cover = coverOf(reader, request);
   const folded = cover ? await foldedPart(reader, request, cover) : [];
-  const corrections = cover ? correction(reader, request, cover) : [];
+  const corrections = cover ? await correction(reader, request, cover) : [];
   return {
     all: [...folded, ...corrections, ...edges(reader, request, cover)],
     byTransaction: corrections.length > 0,
@@ -201,28 +201,29 @@ function isAmong({ tx }: Pick<Reader, 'tx'>, { groups, among }: SumsRequest): Fr
 }
 
 /** Rows that are either in the state or in the fold: the former are added, the latter removed. */
-function correction({ tx, fold }: Reader, request: SumsRequest, cover: Cover): Fragment[] {
+async function correction(
+  { tx, fold, changedSince }: Reader,
+  request: SumsRequest,
+  cover: Cover,
+): Promise<Fragment[]> {
   const { as_of } = request;
   if (!fold) return [];
   const lowest = Math.min(fold.next_xid, as_of.next_xid);
   const open = [...fold.open_xids, ...as_of.open_xids].filter((xid) => xid < lowest);
-  const isSame =
-    fold.next_xid === as_of.next_xid && fold.open_xids.join() === as_of.open_xids.join();
-  if (isSame) return [];
   const from = cover.from === EARLIEST ? tx`` : tx`and quarter >= ${cover.from}`;
   const until = cover.until === LATEST ? tx`` : tx`and quarter < ${cover.until}`;
-  return rowsOf({ tx }, request, (table) => {
+  return (await changedSince(as_of)).map(({ table, name }) => {
     const inState = isIn(tx, as_of, table);
     const inFold = isIn(tx, { ...fold, at: as_of.at }, table);
     const early = open.length === 0 ? tx`` : tx`or xid = any(${open}::int8[])`;
     // The first part lets the index on `xid` skip old pages.
     const where = tx`xid >= ${Math.min(lowest, ...open)} and (xid >= ${lowest} ${early})
       and (${inState}) <> (${inFold})`;
-    return {
-      rows: tx`${entriesOf(tx, table, where)} offset 0`,
+    return summedRows(tx, request, {
+      rows: tx`${entriesOf(tx, table, where, name)} offset 0`,
       where: tx`${chosenBy(tx, request, 'entry')} ${from} ${until}`,
       sign: tx`case when ${isIn(tx, as_of, 'entry')} then 1 else -1 end`,
-    };
+    });
   });
 }
 
@@ -230,11 +231,13 @@ function correction({ tx, fold }: Reader, request: SumsRequest, cover: Cover): F
 function edges({ tx }: Reader, request: SumsRequest, cover: Cover | undefined): Fragment[] {
   const { as_of } = request;
   return uncovered(request, cover).flatMap((span) =>
-    rowsOf({ tx }, request, (table) => {
+    (['usage_line', 'call_record'] as const).map((table) => {
       const where = tx`${chosenBy(tx, request, table)} and ${isIn(tx, as_of, table)}
         ${span.from ? tx`and at >= ${span.from}` : tx``}
         ${span.until ? tx`and at < ${span.until}` : tx``}`;
-      return { rows: entriesOf(tx, table, where), where: tx`true`, sign: tx`1` };
+      return summedRows(tx, request, {
+        ...{ rows: entriesOf(tx, table, where), where: tx`true`, sign: tx`1` },
+      });
     }),
   );
 }
@@ -247,33 +250,30 @@ function chosenBy(tx: Sql, { filters }: SumsRequest, alias: string): Fragment {
     ${outcomes ? tx`and outcome = any(${[...outcomes]}::text[])` : tx``}`;
 }
 
-/** Rows of both tables as parts of the sums. */
-function rowsOf(
-  { tx }: Pick<Reader, 'tx'>,
+/** Rows of a table as a part of the sums. */
+function summedRows(
+  tx: Sql,
   request: SumsRequest,
-  of: (table: EntryTable) => { rows: Fragment; where: Fragment; sign: Fragment },
-): Fragment[] {
+  { rows, where, sign }: { rows: Fragment; where: Fragment; sign: Fragment },
+): Fragment {
   const { filters, groups } = request;
   const { model, model_vendor, access_channel } = filters;
-  return (['usage_line', 'call_record'] as const).map((table) => {
-    const { rows, where, sign } = of(table);
-    const names = groups.map((name) => `${name}, `).join('');
-    const sums = countedOf(request).map((name) => {
-      const took_class = TOOK_COLUMNS.indexOf(name);
-      if (took_class < 0) return `sum(sign * ${name}) as ${name}`;
-      return `sum(sign) filter (where took = ${took_class}) as ${name}`;
-    });
-    const is = (name: 'model' | 'model_vendor' | 'access_channel', value: string | undefined) =>
-      value === undefined ? tx`` : tx`and ${tx(name)} = ${value}`;
-    return tx`
-      select ${tx.unsafe(names)} bucket,
-        ${tx.unsafe(sums.join(', '))}
-      from (select entry.*, ${sign} as sign, ${bucketOf({ tx }, request, 'quarter')} as bucket
-        from (${rows}) as entry where ${where} ${is('model', model)}
-          ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}
-          ${isAmong({ tx }, request)}) as signed
-      group by ${tx.unsafe(names)} bucket`;
+  const names = groups.map((name) => `${name}, `).join('');
+  const sums = countedOf(request).map((name) => {
+    const took_class = TOOK_COLUMNS.indexOf(name);
+    if (took_class < 0) return `sum(sign * ${name}) as ${name}`;
+    return `sum(sign) filter (where took = ${took_class}) as ${name}`;
   });
+  const is = (name: 'model' | 'model_vendor' | 'access_channel', value: string | undefined) =>
+    value === undefined ? tx`` : tx`and ${tx(name)} = ${value}`;
+  return tx`
+    select ${tx.unsafe(names)} bucket,
+      ${tx.unsafe(sums.join(', '))}
+    from (select entry.*, ${sign} as sign, ${bucketOf({ tx }, request, 'quarter')} as bucket
+      from (${rows}) as entry where ${where} ${is('model', model)}
+        ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}
+        ${isAmong({ tx }, request)}) as signed
+    group by ${tx.unsafe(names)} bucket`;
 }
 
 /** The number of the bucket of a quarter, from 1. */

@@ -80,6 +80,33 @@ export const DEBUG: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'db/usage/roll-ups/changed.ts',
+    tests: ['test/db/usage/changed.test.ts'],
+    mutants: [
+      {
+        name: 'a row whose transaction was open in one of two states is not found',
+        from: 'Math.min(a.next_xid, b.next_xid, ...a.open_xids, ...b.open_xids)',
+        to: 'Math.min(a.next_xid, b.next_xid)',
+      },
+      {
+        name: 'later statements keep the settings',
+        from: 'set(before.map((row) => row.before))',
+        to: 'set(Object.values(SETTINGS))',
+      },
+    ],
+  },
+  {
+    path: 'db/usage/roll-ups/fold.ts',
+    tests: ['test/db/usage/changed.test.ts'],
+    mutants: [
+      {
+        name: 'after many transactions without rows, nothing is folded any more',
+        from: ' && !news.more) return',
+        to: ') return',
+      },
+    ],
+  },
+  {
     path: 'db/usage/roll-ups/key-models.ts',
     tests: ['test/db/usage/roll-ups.test.ts'],
     mutants: [

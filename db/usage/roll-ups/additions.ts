@@ -8,12 +8,19 @@ import { KEY_MODEL_NAMES, NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
 const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
 const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
 const GROUPED = `organization_id, key_id, ${DIMENSIONS.join(', ')}, quarter`;
-const TOTALS = COUNTERS.map((name) => `sum(${name})::int8 as ${name}`).join(', ');
+/** Sums that have 4 bytes. PostgreSQL adds them several times faster than numbers of 8 bytes. */
+const SHORT: readonly string[] = [
+  ...['requests', 'charges', 'succeeded', 'durations', 'first_tokens'],
+  ...TOOK_COLUMNS,
+];
+const typeOf = (name: string) => (SHORT.includes(name) ? 'int4' : 'int8');
+const summed = (name: string) => `sum(${name})::${typeOf(name)} as ${name}`;
+const TOTALS = COUNTERS.map(summed).join(', ');
 const SPREAD = TOOK_COLUMNS.map(
-  (name, at) => `sum(durations) filter (where took = ${at})::int8 as ${name}`,
+  (name, at) => `sum(durations) filter (where took = ${at})::int4 as ${name}`,
 ).join(', ');
 const NARROW = NARROW_SCOPES.map(([scope]) => scope);
-const SUMS = ADDED.map((name) => `sum(${name})::int8 as ${name}`).join(', ');
+const SUMS = ADDED.map(summed).join(', ');
 
 /** Fills a temporary table of the connection. The first use creates it. Returns the number of rows. */
 async function fillTemporary(tx: Sql, name: string, rows: Fragment): Promise<number> {
@@ -74,9 +81,9 @@ async function addSeries(tx: Sql): Promise<void> {
 
 /**
  * Sums the grouped entries for each series and 15 minutes into the temporary table `usage_sum`. Scopes
- * with few names are summed from scopes with more.
+ * with few names are summed from scopes with more. Returns false if a series does not exist yet.
  */
-async function groupScopes(tx: Sql): Promise<void> {
+async function groupScopes(tx: Sql): Promise<boolean> {
   const [all, added, sums] = [shown(tx, DIMENSIONS), tx.unsafe(ADDED.join(', ')), tx.unsafe(SUMS)];
   const narrow = NARROW_SCOPES.map(([scope, names]) => {
     const by = tx.unsafe(['organization_id', ...names, 'quarter'].join(', '));
@@ -109,11 +116,13 @@ async function groupScopes(tx: Sql): Promise<void> {
         ${narrow.reduce((joined, each) => tx`${joined} ${each}`, tx``)}
       )
       select usage_series.id as series_id, owner.id as owner_id, scoped.scope, quarter, ${added}
-      from scoped join usage_series
+      from scoped left join usage_series
         on (${tx.unsafe(qualified('usage_series'))}) = (${tx.unsafe(qualified('scoped'))})
-      join usage_series as owner
+      left join usage_series as owner
         on owner.organization_id = scoped.organization_id and owner.scope = 'total'`,
   );
+  const lacking = await tx`select from pg_temp.usage_sum where series_id is null limit 1`;
+  return lacking.length === 0;
 }
 
 /** Up to so many entries, an index finds their series faster than a read of all series. */
@@ -123,6 +132,12 @@ const MAX_SOUGHT_ENTRIES = 5_000;
 export async function addToSums(tx: Sql, entries: number, has_key_models: boolean): Promise<void> {
   const joins = entries <= MAX_SOUGHT_ENTRIES ? ['enable_hashjoin', 'enable_mergejoin'] : [];
   await withoutPlans(tx, joins, async () => {
+    // Few entries have a new name. To look for new series each time would cost as much as to sum. Among many older
+    // entries there are always new names.
+    if (entries <= MAX_SOUGHT_ENTRIES) {
+      if (await groupScopes(tx)) return;
+      await tx`delete from pg_temp.usage_sum`;
+    }
     await addSeries(tx);
     await groupScopes(tx);
   });

@@ -4,9 +4,16 @@ import type { Clock } from '../clock.ts';
 
 /**
  * Answers do not wait for a fold: what it lacks is read from rows. A longer pause changes fewer sums
- * for each row, and lets answers read more rows. With this pause, sums lag by less than a second.
+ * for each row, and lets answers read more rows.
  */
 const PAUSE_MS = 500;
+const MIN_PAUSE_MS = 100;
+/**
+ * A row waits at most for the fold that began before it, the pause, and its own fold. The pause is shorter if
+ * folds take long, so that the three take less than this. Some folds take longer than the last one, so this is
+ * less than the second that sums may lag.
+ */
+const MAX_LAG_MS = 700;
 
 export interface UsageFolderDeps {
   readonly sql: Sql;
@@ -50,9 +57,15 @@ export class UsageFolder {
 
   /** Folds once. Returns the pause before the next fold, ms. */
   private async run(): Promise<number> {
-    const { sql } = this.deps;
+    const { sql, clock } = this.deps;
+    const began_at_ms = clock.now();
     const { folded, more } = await fold(sql);
     if (folded) await summarizePages(sql);
-    return more ? 0 : PAUSE_MS;
+    return more ? 0 : pauseAfter(clock.now() - began_at_ms);
   }
+}
+
+/** Returns the pause after a fold that took some time, ms. */
+export function pauseAfter(took_ms: number): number {
+  return Math.min(PAUSE_MS, Math.max(MIN_PAUSE_MS, MAX_LAG_MS - 2 * took_ms));
 }

@@ -34,24 +34,6 @@ export interface UnknownOutcomes {
   }[];
 }
 
-/** What the platform absorbed, because a call cost more than could be reserved (P12). */
-export interface OverrunSums {
-  readonly count: number;
-  /** Nano-USD, as text. */
-  readonly amount: string;
-  readonly latest: readonly Overrun[];
-}
-
-/** One usage line with an overrun. */
-interface Overrun {
-  readonly request_id: string;
-  readonly organization_id: string;
-  readonly key_id: string;
-  readonly model: string;
-  readonly nano_usd: number;
-  readonly at: Date;
-}
-
 const SHOWN = 20;
 
 /** Reads the sums of all organizations, in one snapshot of the database. */
@@ -91,21 +73,4 @@ export async function findUnknownOutcomes(sql: Sql): Promise<UnknownOutcomes> {
     count: rows[0]?.count ?? 0,
     oldest: rows.map(({ count: _, ...oldest }) => oldest),
   };
-}
-
-/** Sums the overruns of all usage lines, also of removed ones. Reads every line. */
-export async function readOverruns(sql: Sql): Promise<OverrunSums> {
-  const [sums] = await sql<{ count: number; amount: string }[]>`
-    select coalesce(sum(count), 0)::int4 as count, coalesce(sum(amount), 0)::text as amount from (
-      select count(*) as count, sum(overrun_nano_usd) as amount
-      from usage_line where overrun_nano_usd > 0
-      union all select sum(overruns), sum(overrun_nano_usd) from closed_charge) as overrun`;
-  const { count = 0, amount = '0' } = sums ?? {};
-  if (count === 0) return { count, amount, latest: [] };
-  const latest = await sql<Overrun[]>`
-    select request_id, organization_id, key_id, model, overrun_nano_usd as nano_usd,
-      created_at as at
-    from usage_line where overrun_nano_usd > 0
-    order by created_at desc, id desc limit ${SHOWN}`;
-  return { count, amount, latest };
 }

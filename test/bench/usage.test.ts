@@ -4,7 +4,7 @@ import { readUsageOptions } from '../../bench/usage-options.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { fold } from '../../db/usage/roll-ups/fold.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { fillUsage, insertMore, keyOf } from '../support/usage-rows.ts';
+import { bookMore, fillUsage, insertMore, keyOf } from '../support/usage-rows.ts';
 
 setDefaultTimeout(60_000);
 
@@ -31,8 +31,9 @@ test('the filled database has the lines, all summed, and books that balance', as
   await fillUsage(sql, models, options, () => undefined);
   while ((await fold(sql)).more);
   expect(await findImbalances(sql)).toEqual([]);
-  await insertMore(sql, models, options, 10);
+  await bookMore(sql, 'org_a', await insertMore(sql, models, options, 10));
   while ((await fold(sql)).more);
+  expect(await findImbalances(sql)).toEqual([]);
   const [sums] = await sql<{ charges: number; days: number }[]>`
     select sum(charges)::int4 as charges, count(distinct day)::int4 as days
     from usage_name_day join usage_series on id = series_id and scope = 'organization'`;

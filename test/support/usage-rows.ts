@@ -95,7 +95,10 @@ async function splitMonths(sql: Sql, days: number): Promise<void> {
   }
 }
 
-/** Inserts some lines of now, as a settlement would. Returns the number of the transaction. */
+/**
+ * Inserts some lines of now, as a settlement would. Returns the number of the transaction. Grants, keys and the
+ * organization get these charges with `bookMore`.
+ */
 export async function insertMore(
   sql: Sql,
   models: readonly RowModel[],
@@ -180,6 +183,29 @@ async function insertRecords(sql: Sql, { organization_id }: RowsOptions): Promis
       select row_number() over () as n, key_id, scene, model, model_vendor, at, protocol, program
       from usage_line where get_byte(uuid_send(id), 15) < ${Math.round(256 / LINES_A_RECORD)}
     ) as sampled`;
+}
+
+/** Adds the charges of all lines since a transaction to grants, keys and the organization. */
+export async function bookMore(
+  sql: Sql,
+  organization_id: string,
+  first_xid: number,
+): Promise<void> {
+  await sql`
+    with new as (
+      select key_id, grant_id, sum(charged_nano_usd)::int8 as charged from usage_line
+      where xid >= ${first_xid} group by 1, 2
+    ), total as (select coalesce(sum(charged), 0)::int8 as charged from new), granted as (
+      update quota_grant set granted_nano_usd = granted_nano_usd + charged,
+        settled_nano_usd = settled_nano_usd + charged, posted_nano_usd = posted_nano_usd + charged
+      from new where id = new.grant_id
+    ), used as (
+      update api_key set used_nano_usd = used_nano_usd + charged from new where id = new.key_id
+    ), paid as (
+      insert into deposit (id, organization_id, amount_nano_usd)
+      select gen_random_uuid(), ${organization_id}, charged from total where charged > 0)
+    update organization set deposited_nano_usd = deposited_nano_usd + charged,
+      settled_nano_usd = settled_nano_usd + charged from total where id = ${organization_id}`;
 }
 
 /** Gives grants, keys and the organization the sums of the lines. */

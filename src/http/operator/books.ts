@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { findUnknownOutcomes, readBookSums } from '../../../db/books/books.ts';
 import { findUnownedMoney } from '../../../db/ledger/unowned.ts';
-import type { AuditResult } from '../../actors/money/audit.ts';
+import type { AuditResult, LinesAudit } from '../../actors/money/audit.ts';
 import { requestIdOf } from '../../errors/request-id.ts';
 import { validator } from '../../errors/validate.ts';
 import { usd } from '../../json/usd.ts';
@@ -9,9 +9,9 @@ import { type Handler, json } from '../endpoint.ts';
 import { readQuery } from '../management/list-query.ts';
 import type { OperatorDeps } from './channels.ts';
 
-/** The audit reads every usage line. If it takes longer, the answer has the last audit's result. */
+/** If a part of the audit takes longer, the answer has the result of its last run. */
 const AUDIT_WAIT_MS = 200;
-/** The wait for the first audit, because there is no earlier result. */
+/** The wait for the first run of the quick part, because there is no earlier result. */
 const FIRST_AUDIT_WAIT_MS = 2_000;
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -36,13 +36,15 @@ export const BooksSchema = Type.Object(
           found: Type.Array(Gap),
           as_of: Time,
           took_ms: Type.Integer(),
+          /** When the sums were last compared with all usage lines; null before the first time. */
+          lines_as_of: Nullable(Time),
         },
         closed,
       ),
     ),
     /** Money that is set aside and has no living owner. There must be none. */
     unowned: Type.Object({ count: Type.Integer(), found: Type.Array(Gap) }, closed),
-    /** What the platform absorbed; null before the first audit. Of the same time as `conservation`. */
+    /** What the platform absorbed, at the time `lines_as_of`; null before all usage lines were read. */
     overruns: Nullable(
       Type.Object(
         {
@@ -120,7 +122,7 @@ export function getBooks(deps: OperatorDeps): Handler {
     readQuery(context.request, validateQuery);
     const { sql, audit } = deps.operator();
     const [result, sums, unowned, unknown] = await Promise.all([
-      audit.runWithin(audit.latest ? AUDIT_WAIT_MS : FIRST_AUDIT_WAIT_MS),
+      audit.runWithin(AUDIT_WAIT_MS, FIRST_AUDIT_WAIT_MS),
       readBookSums(sql),
       findUnownedMoney(sql),
       findUnknownOutcomes(sql),
@@ -160,26 +162,31 @@ function auditOf(
   result: AuditResult | undefined,
 ): Pick<Static<typeof BooksSchema>, 'conservation' | 'overruns'> {
   if (!result) return { conservation: null, overruns: null };
-  const { imbalances, overruns, began_at_ms, took_ms } = result;
+  const { imbalances, quick, lines } = result;
   return {
     conservation: {
       imbalances: imbalances.length,
       found: imbalances.map(gapOf),
-      as_of: new Date(began_at_ms).toISOString(),
-      took_ms: Math.ceil(took_ms),
+      as_of: new Date(quick.began_at_ms).toISOString(),
+      took_ms: Math.ceil(quick.took_ms),
+      lines_as_of: lines ? new Date(lines.began_at_ms).toISOString() : null,
     },
-    overruns: {
-      count: overruns.count,
-      total: amountOf(overruns.amount),
-      latest: overruns.latest.map((line) => ({
-        request_id: requestIdOf(line.request_id),
-        organization_id: line.organization_id,
-        api_key_id: line.key_id,
-        model: line.model,
-        amount: amountOf(line.nano_usd),
-        at: line.at.toISOString(),
-      })),
-    },
+    overruns: lines ? overrunsOf(lines.result) : null,
+  };
+}
+
+function overrunsOf({ overruns }: LinesAudit): Static<typeof BooksSchema>['overruns'] {
+  return {
+    count: overruns.count,
+    total: amountOf(overruns.amount),
+    latest: overruns.latest.map((line) => ({
+      request_id: requestIdOf(line.request_id),
+      organization_id: line.organization_id,
+      api_key_id: line.key_id,
+      model: line.model,
+      amount: amountOf(line.nano_usd),
+      at: line.at.toISOString(),
+    })),
   };
 }
 

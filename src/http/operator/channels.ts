@@ -30,7 +30,7 @@ import { FAULT_HINTS } from './fault-hints.ts';
 export interface OperatorParts {
   readonly sql: Sql;
   /** Checks the books. */
-  readonly audit: Pick<Audit, 'latest' | 'runWithin'>;
+  readonly audit: Pick<Audit, 'runWithin'>;
   readonly channels: Channels;
   readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
   readonly replica_id: () => string;

@@ -3,9 +3,9 @@
  * statement changes (docs/decisions/retention-by-months.md).
  */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readOverruns } from '../../../db/books/books.ts';
 import { sumByChannel } from '../../../db/books/reconciliation.ts';
 import { findImbalances } from '../../../db/ledger/audit.ts';
+import { findQuickImbalances } from '../../../db/ledger/quick-audit.ts';
 import { closeMonth } from '../../../db/retention/close.ts';
 import { addMonths, listPartitions, RETENTION_LOCK } from '../../../db/retention/months.ts';
 import { readAsOf } from '../../../db/usage/as-of.ts';
@@ -13,6 +13,7 @@ import { breakDown } from '../../../db/usage/breakdown.ts';
 import { exportCharges } from '../../../db/usage/export.ts';
 import { listLines } from '../../../db/usage/lines.ts';
 import { chargesByKey } from '../../../db/usage/statement.ts';
+import { auditLines } from '../../support/lines-audit.ts';
 import {
   count,
   DAY_MS,
@@ -131,7 +132,7 @@ describe('a removed month', () => {
     await of.hold(first, 100);
     await of.endHold(0, 0, 2_000_000_000);
     await of.foldAll();
-    const [before, overruns] = [await readMonth(of), await readOverruns(of.sql)];
+    const [before, overruns] = [await readMonth(of), (await auditLines(of.sql)).overruns];
     expect(before.total.charges).toBe(3);
     expect(before.channels.map(({ requests }) => requests)).toEqual([2, 1, 1]);
     expect(overruns.count).toBe(1);
@@ -146,8 +147,12 @@ describe('a removed month', () => {
     });
     expect(await count(of, 'usage_line')).toBe(1);
     expect(await readMonth(of)).toEqual(before);
-    expect((await readOverruns(of.sql)).amount).toBe(overruns.amount);
     expect(await findImbalances(of.sql)).toEqual([]);
+    expect(await findQuickImbalances(of.sql)).toEqual([]);
+    expect(await auditLines(of.sql)).toEqual({
+      verdict: 'right',
+      overruns: { ...overruns, latest: [] },
+    });
   });
 
   test('P1: two removed months of one grant add up', async () => {
@@ -178,8 +183,10 @@ describe('a removed month', () => {
       { what: 'organization usage', id: organization_id, nano_usd: 1 },
     ];
     expect((await findImbalances(of.sql)).map((row) => ({ ...row }))).toEqual(gaps);
+    expect((await auditLines(of.sql)).verdict).toBe('wrong');
     await of.sql`update closed_charge set charged_nano_usd = 70`;
     await of.sql`update closed_payer set charged_nano_usd = 71`;
+    expect((await auditLines(of.sql)).verdict).toBe('wrong');
     expect(await findImbalances(of.sql)).toMatchObject([{ what: 'grant lines', nano_usd: -1 }]);
   });
 

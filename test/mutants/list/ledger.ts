@@ -305,6 +305,59 @@ export const LEDGER: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'db/ledger/lines-audit.ts',
+    tests: ['test/db/ledger/lines-audit.test.ts'],
+    mutants: [
+      {
+        name: 'lines that came during a reading do not count',
+        from: 'const lines = plus(reading.totals, later);',
+        to: 'const lines = reading.totals;',
+      },
+      {
+        name: 'grants and holds are not compared with their lines',
+        from: '      BigInt(books.payers) === lines.payers &&\n',
+        to: '',
+      },
+      {
+        name: 'all keys, grants and holds have the same weight',
+        from: 'const MAX_WEIGHT = 4_096;',
+        to: 'const MAX_WEIGHT = 1;',
+      },
+      {
+        name: 'a reading counts, although retention removed lines meanwhile',
+        from: 'if ((await readClosed(tx)) !== reading.closed_until) {',
+        to: 'if (false) {',
+      },
+    ],
+  },
+  {
+    path: 'db/ledger/quick-audit.ts',
+    tests: ['test/db/ledger/lines-audit.test.ts'],
+    mutants: [
+      {
+        name: 'the quick audit compares charges while older lines are summed',
+        from: 'if (!fold) return compareSums(tx, undefined);',
+        to: 'fold ??= { next_xid: 0, open_xids: [], has_key_models: false };',
+      },
+      {
+        name: 'the quick audit lacks lines that are not folded',
+        from: 'const lines = await newCharges(tx, { ...fold, at: new Date(0) });',
+        to: 'const lines: NewCharges[] = [];',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/repeated.ts',
+    tests: ['test/actors/money/audit.test.ts'],
+    mutants: [
+      {
+        name: 'every request waits for an audit that runs for long',
+        from: 'if (isLong || left_ms <= 0) return latest;',
+        to: 'if (isLong) return latest;',
+      },
+    ],
+  },
+  {
     path: 'db/ledger/in-flight.ts',
     tests: LEDGER_TESTS,
     mutants: [

@@ -134,11 +134,20 @@ export const AbilitiesSchema = Type.Object(
 
 export type Abilities = Static<typeof AbilitiesSchema>;
 
+/** The abilities on channels of a protocol by what differs there, because each call needs them. */
+const merged = new WeakMap<object, Abilities>();
+
 /** Returns what a model can do on channels of a protocol. */
 export function abilitiesOn(
   abilities: Abilities | undefined,
   protocol: ChannelProtocol | undefined,
 ): Abilities | undefined {
   const differences = protocol && isChatProtocol(protocol) ? abilities?.on?.[protocol] : undefined;
-  return abilities && differences ? { ...abilities, ...differences } : abilities;
+  if (!abilities || !differences) return abilities;
+  let result = merged.get(differences);
+  if (!result) {
+    result = { ...abilities, ...differences };
+    merged.set(differences, result);
+  }
+  return result;
 }

@@ -3,9 +3,9 @@ export function requestIdOf(uuid: string): string {
   return `req_${withoutDashes(uuid)}`;
 }
 
-const DASHES = /-/g;
-
-/** Returns the 32 digits of a UUID. In Bun, this is faster than `replaceAll` with a string. */
+/** Returns the 32 digits of a UUID. In Bun, slices are many times faster than a replacement. */
 export function withoutDashes(uuid: string): string {
-  return uuid.replace(DASHES, '');
+  return (
+    uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24)
+  );
 }

@@ -77,7 +77,13 @@ async function runOnce(
     request_hash: await hashRequest(request, body),
     renderError: (error: unknown) => renderError(error, family, request_id),
   };
-  return deps.repeats().run(call, (recorder) => work({ signal: lasting, recorder }));
+  const response = await deps
+    .repeats()
+    .run(call, (recorder) => work({ signal: lasting, recorder }));
+  const { record } = context;
+  const isRepeat = response.headers.has('idempotent-replayed');
+  if (isRepeat && record && !record.lasts) record.outcome = 'repeated';
+  return response;
 }
 
 /**

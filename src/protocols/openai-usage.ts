@@ -10,13 +10,14 @@ const CACHED = ['cached_tokens', 'prompt_cache_hit_tokens', 'num_cached_tokens']
 /** OpenAI's name, and that of Alibaba (@ai-sdk/alibaba 2.0.58). */
 const WRITTEN = ['cache_write_tokens', 'cache_creation_input_tokens'];
 
-/** Returns the first of the named counts that is reported; 0 if none is. */
-function firstCount(...places: [object: unknown, names: readonly string[]][]): number {
-  for (const [object, names] of places) {
-    const name = names.find((each) => isObject(object) && typeof object[each] === 'number');
-    if (name !== undefined) return countIn(object, name);
+/** Returns the first of the named counts that is reported; undefined if none is. */
+function firstCount(object: unknown, names: readonly string[]): number | undefined {
+  if (!isObject(object)) return undefined;
+  for (const name of names) {
+    const value = object[name];
+    if (typeof value === 'number') return value;
   }
-  return 0;
+  return undefined;
 }
 
 /**
@@ -32,8 +33,8 @@ export function openaiUsage(reported: unknown): UsageReport {
   const details = usage['prompt_tokens_details'] ?? usage['prompt_token_details'];
   if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
   const reported_prompt = countIn(usage, 'prompt_tokens');
-  const cached = firstCount([usage, CACHED], [details, ['cached_tokens']]);
-  const written = firstCount([details, WRITTEN]);
+  const cached = firstCount(usage, CACHED) ?? countIn(details, 'cached_tokens');
+  const written = firstCount(details, WRITTEN) ?? 0;
   const audio = countIn(details, 'audio_tokens');
   const completion = countIn(usage, 'completion_tokens');
   const reasoning = countIn(usage['completion_tokens_details'], 'reasoning_tokens');

@@ -104,13 +104,8 @@ export class Authentication {
     const { uuid, arrived_ms, request } = context;
     const { records } = this.parts;
     if (!records || request.method !== 'POST') return key;
-    const record = records.begin(
-      {
-        ...{ id: uuid, arrived_ms, protocol },
-        program: program ?? programOf(request.headers.get('user-agent')),
-      },
-      key,
-    );
+    const named = program ?? programOf(request.headers.get('user-agent'));
+    const record = records.begin({ id: uuid, arrived_ms, protocol, program: named }, key);
     context.record = record;
     this.beginCopy(context, record, key);
     return key;

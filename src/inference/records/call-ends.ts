@@ -10,7 +10,6 @@ export const CLIENT_LEFT = 499;
 export function endRecord(record: CallRecord, response: Response): void {
   record.status = response.status;
   if (record.lasts) return;
-  if (response.headers.has('idempotent-replayed')) record.outcome = 'repeated';
   record.end();
 }
 

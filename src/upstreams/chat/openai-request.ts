@@ -109,6 +109,7 @@ const FOREIGN_LIMITS = ['max_output_tokens', 'generationConfig', 'generation_con
 function limitOutput(draft: Draft): void {
   const { call, edits } = draft;
   const { body, max_output_tokens: limit } = call;
+  if (limit === undefined && OUTPUT_LIMITS.every((each) => body[each] === undefined)) return;
   const name = limitName(draft);
   const values = new Map<OutputLimitName, number>();
   for (const each of OUTPUT_LIMITS) {
@@ -149,7 +150,8 @@ function knowsLimit(draft: Draft, name: OutputLimitName): boolean {
 function renameMembers({ call, dialect, edits }: Draft): void {
   const { body, body_text } = call;
   for (const name of dialect.left_out) if (body[name] !== undefined) edits[name] = null;
-  for (const [name, vendors] of Object.entries(dialect.renamed)) {
+  for (const name in dialect.renamed) {
+    const vendors = dialect.renamed[name] as string;
     const value = body[vendors] === undefined ? memberText(body_text, name) : undefined;
     if (body[name] !== undefined) edits[name] = null;
     if (value !== undefined) edits[vendors] = value;

@@ -21,13 +21,24 @@ function listEdit(
   editOf: (item: Json) => ItemEdit | undefined,
 ): ListEdit | undefined {
   if (!Array.isArray(items)) return undefined;
-  const edits = items.map((item) => (isObject(item) ? editOf(item) : undefined));
-  if (edits.every((edit) => edit === undefined)) return undefined;
-  return (text) =>
-    editItems(text, (item, at) => {
-      const edit = edits[at];
-      return edit ? edit(item) : item;
-    });
+  // Every call comes here, and few need an edit.
+  let edits: Map<number, ItemEdit> | undefined;
+  for (let at = 0; at < items.length; at += 1) {
+    const item: unknown = items[at];
+    const edit = isObject(item) ? editOf(item) : undefined;
+    if (!edit) continue;
+    edits ??= new Map();
+    edits.set(at, edit);
+  }
+  const found = edits;
+  return (
+    found &&
+    ((text) =>
+      editItems(text, (item, at) => {
+        const edit = found.get(at);
+        return edit ? edit(item) : item;
+      }))
+  );
 }
 
 /** Returns an edit of one member of each item; undefined if no item has one. */
@@ -90,17 +101,16 @@ function contentOf(message: unknown): readonly unknown[] {
  * knows the member.
  */
 export function withoutExtraContent(messages: unknown): ListEdit | undefined {
-  return listEdit(
-    messages,
-    memberEdit('tool_calls', (calls) =>
-      listEdit(calls, (call) =>
-        call['extra_content'] === undefined
-          ? undefined
-          : (text) => editMembers(text, { extra_content: null }),
-      ),
-    ),
-  );
+  return listEdit(messages, withoutExtraOfCalls);
 }
+
+const withoutExtraOfCalls = memberEdit('tool_calls', (calls) =>
+  listEdit(calls, (call) =>
+    call['extra_content'] === undefined
+      ? undefined
+      : (text) => editMembers(text, { extra_content: null }),
+  ),
+);
 
 /** True for a reasoning item of responses whose encrypted content another provider made. */
 export function isForeignReasoning({ encrypted_content }: Json): boolean {

@@ -48,8 +48,6 @@ export function fold(sql: Sql, older_rows = MAX_OLDER_ROWS): Promise<FoldResult>
     const [row] = await tx<FoldRow[]>`
       select ${STATE(tx)} from usage_fold for update skip locked`;
     if (!row) return NOTHING;
-    // Nothing that a fold loses is lost: after a crash of the database, the rows are not in the sums.
-    await tx`set local synchronous_commit = off`;
     if (!row.has_key_models && row.may_rebuild) await rebuildKeyModels(tx);
     const has_key_models = row.has_key_models || row.may_rebuild;
     const state = { ...row, has_key_models };

@@ -7,13 +7,12 @@ import type { Clock } from '../clock.ts';
  * for each row, and lets answers read more rows.
  */
 const PAUSE_MS = 500;
-const MIN_PAUSE_MS = 100;
 /**
- * A row waits at most for the fold that began before it, the pause, and its own fold. The pause is shorter if
- * folds take long, so that the three take less than this. Some folds take longer than the last one, so this is
- * less than the second that sums may lag.
+ * A row waits at most for the fold that began before it, the pause, and its own fold. If folds take long, the pause
+ * is shorter, so that the three take less than this. While many calls are settled, a shorter pause than needed
+ * would make them a twentieth slower.
  */
-const MAX_LAG_MS = 700;
+const MAX_LAG_MS = 1_000;
 
 export interface UsageFolderDeps {
   readonly sql: Sql;
@@ -65,7 +64,10 @@ export class UsageFolder {
   }
 }
 
-/** Returns the pause after a fold that took some time, ms. */
+/**
+ * Returns the pause after a fold that took some time, ms. It is never shorter than the fold, so that folds of very
+ * many rows leave time for calls.
+ */
 export function pauseAfter(took_ms: number): number {
-  return Math.min(PAUSE_MS, Math.max(MIN_PAUSE_MS, MAX_LAG_MS - 2 * took_ms));
+  return Math.min(PAUSE_MS, Math.max(took_ms, MAX_LAG_MS - 2 * took_ms));
 }

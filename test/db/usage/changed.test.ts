@@ -61,10 +61,12 @@ test('finds the row of a transaction that was open in the earlier state', async 
   try {
     await writer`begin`;
     await writeLine(writer, new Date(partition.until.getTime() - 1));
+    const [own] = await writer<{ xid: number }[]>`select pg_current_xact_id()::text::int8 as xid`;
     // A state names an open transaction if a later one has ended.
     await sql`update usage_fold set id = id`;
     const open = await readAsOf(sql);
-    expect(open.open_xids).toHaveLength(1);
+    // Transactions of the server's other databases are open too.
+    expect(open.open_xids).toContain(own?.xid ?? 0);
     expect(await between(open, await readAsOf(sql))).toEqual([]);
     await writer`commit`;
     expect(await between(open, await readAsOf(sql))).toEqual([

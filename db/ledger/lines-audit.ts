@@ -113,7 +113,6 @@ export async function readSlice(
 /** Adds the lines that came after the state of the reading, and compares all with the books. */
 export function endReading(sql: Sql, reading: LinesReading): Promise<LinesVerdict> {
   return readSums(sql, async ({ tx, fold }) => {
-    const verdictOf = (isRight: boolean) => (isRight ? 'right' : 'wrong');
     if ((await readClosed(tx)) !== reading.closed_until) {
       return { verdict: 'again', overruns: reading.overruns };
     }
@@ -128,12 +127,9 @@ export function endReading(sql: Sql, reading: LinesReading): Promise<LinesVerdic
       BigInt(books.organizations) === lines.organizations &&
       BigInt(books.payers) === lines.payers &&
       (!fold || usage === lines.organizations);
-    const removed = { overruns: books.overruns, overrun: books.overrun };
-    const overruns = withOverruns(
-      withOverruns(reading.overruns, later, later.latest),
-      ...([removed, []] as const),
-    );
-    return { verdict: verdictOf(isRight), overruns };
+    const ofLines = withOverruns(reading.overruns, later, later.latest);
+    // The books have those of removed lines, whose single amounts nobody has any more.
+    return { verdict: isRight ? 'right' : 'wrong', overruns: withOverruns(ofLines, books, []) };
   });
 }
 

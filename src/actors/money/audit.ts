@@ -128,7 +128,8 @@ export class Audit {
         if (!reading.isDone) await this.pause((clock.now() - began_at_ms) * SLICE_PAUSE_FACTOR);
       }
       const found = await endReading(sql, reading);
-      if (found.verdict !== 'again' || n === MAX_READINGS) return found;
+      if (found.verdict !== 'again') return found;
+      if (n === MAX_READINGS) throw new Error(`Retention removed lines during ${n} readings.`);
     }
   }
 

@@ -136,3 +136,23 @@ test('both parts run 30 s after the start, and every ten minutes', async () => {
   await until('the next audit has ended', () => audit.imbalances === 1);
   await until('the audits after it are planned', () => clock.pending === 2);
 });
+
+test('if retention removes lines during each reading, the audit fails, and reports no wrong sum', async () => {
+  await writeLines(2);
+  const removeMore = async () => {
+    await database.sql`
+      update usage_retention set closed_until = clock_timestamp() where table_name = 'usage_line'`;
+  };
+  const audit = open({
+    lines_a_slice: 1,
+    clock: {
+      now: () => clock.now(),
+      after: (delay_ms, then) => {
+        if (delay_ms < 10_000) removeMore().then(then);
+        return () => undefined;
+      },
+    },
+  });
+  await expect(audit.run()).rejects.toThrow('Retention removed lines');
+  expect(reported).toEqual([]);
+});

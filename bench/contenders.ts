@@ -168,7 +168,7 @@ export async function weir(
 ): Promise<Contender & { weir: RunningWeir }> {
   const running = await startWeir({
     ...options,
-    env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000' },
+    env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000', WEIR_CACHE: 'on' },
     config: JSON.stringify({ channels: [chatChannel(simulatorUrl)], roles: ROLES }),
   });
   return {
@@ -183,7 +183,8 @@ export async function weir(
 export function targetOf({ port, api_key }: RunningWeir, stream: boolean): Target {
   return {
     url: `http://127.0.0.1:${port}/v1/chat/completions`,
-    headers: headers(api_key),
+    // All calls are the same, and each must reach the upstream.
+    headers: headers(api_key, { 'x-weir-cache-control': 'no_cache' }),
     body: bodyOfCall(stream),
   };
 }

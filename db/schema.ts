@@ -350,9 +350,9 @@ export const usageLine = pgTable(
     channel_id: text('channel_id').notNull(),
     /**
      * `completed`: the answer was fully delivered. `partial`: the client left, the cap was reached
-     * or the upstream failed.
+     * or the upstream failed. `cached`: an earlier answer was sent again, for a part of its price.
      */
-    outcome: text('outcome', { enum: ['completed', 'partial'] }).notNull(),
+    outcome: text('outcome', { enum: ['completed', 'partial', 'cached'] }).notNull(),
     input_tokens: integer('input_tokens').notNull(),
     cached_input_tokens: integer('cached_input_tokens').notNull(),
     cache_write_tokens: integer('cache_write_tokens').notNull(),

@@ -15,7 +15,7 @@ export interface UsageLine {
   model: string;
   model_vendor: string;
   channel_id: string;
-  outcome: 'completed' | 'partial';
+  outcome: 'completed' | 'partial' | 'cached';
   input_tokens: number;
   cached_input_tokens: number;
   cache_write_tokens: number;

@@ -44,8 +44,15 @@ export interface CallDetail {
   readonly units?: Readonly<Record<string, number>>;
   /** What the price counts beside the columns of tokens, e.g. `{ web_searches: 2 }`. */
   readonly counts?: Readonly<Record<string, number>>;
-  /** The parts of the charge of a task. Other charges follow from their counts and the price. */
+  /**
+   * The parts of the charge of a task, or of an answer from the cache. Other charges follow from their
+   * counts and the price.
+   */
   readonly charge?: readonly RecordedPart[];
+  /** The entry of the cache that answered the call. */
+  readonly cache_entry_id?: string;
+  /** What the answer from the cache saved the organization, nano-USD. */
+  readonly saved_nano_usd?: number;
   /** What the provider said that the operator pays, nano-USD. Internal: for operators only. */
   readonly paid_nano_usd?: number;
   /** Why an answer is incomplete, if it was charged all the same. */

@@ -6,7 +6,7 @@ import { recordColumns } from './columns.ts';
 
 /**
  * The record of an authenticated call without a usage line: it was refused, failed or canceled, it
- * repeated an earlier answer, it created a task, or it was free. No prompt and no answer is stored.
+ * repeated an earlier answer, it was answered from the cache, it created a task, or it was free. No prompt and no answer is stored.
  */
 export const callRecord = pgTable(
   'call_record',
@@ -22,7 +22,7 @@ export const callRecord = pgTable(
     /** Internal: no public route shows this id (P5). '' if no channel was tried. */
     channel_id: text('channel_id').notNull(),
     outcome: text('outcome', {
-      enum: ['refused', 'failed', 'canceled', 'repeated', 'accepted', 'free'],
+      enum: ['refused', 'failed', 'canceled', 'repeated', 'cached', 'accepted', 'free'],
     }).notNull(),
     status: integer('status').notNull(),
     error_code: text('error_code'),

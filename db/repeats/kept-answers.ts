@@ -25,6 +25,8 @@ export type EndedAnswer =
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Uint8Array;
       readonly is_broken: boolean;
+      /** True if the answer came from the cache, so that it may have no charge. */
+      readonly is_cached: boolean;
     }
   | { readonly dropped_because: DropReason };
 
@@ -78,7 +80,7 @@ export async function findEarlierCall(sql: Sql, id: RepeatId): Promise<EarlierCa
 }
 
 /**
- * Ends a claim. If the call was charged, its answer is kept, or dropped if the organization keeps
+ * Ends a claim. If the call was charged, or was answered from the cache, its answer is kept, or dropped if the organization keeps
  * no answers. If the call was not charged, the claim is deleted, so that a repeat runs anew. A
  * repeated call of this function changes nothing. Returns the size of the kept body in bytes; 0 if
  * none is kept.
@@ -94,6 +96,7 @@ export async function endClaim(
   const rows = await sql<{ body_bytes: number }[]>`
     with charged as (
       select 1 from usage_line where id = ${request_id}
+      union all select 1 where ${kept?.is_cached === true}
     ), released as (
       delete from kept_answer
       where key_id = ${key_id} and route = ${route} and repeat_hash = ${repeat_hash}

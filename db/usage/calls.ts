@@ -61,8 +61,8 @@ export interface CallCursor {
   readonly id: string;
 }
 
-/** The outcomes of usage lines. All others are those of records. */
-const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['completed', 'partial']);
+/** The outcomes of usage lines. All others, and answers from the cache that were free, are those of records. */
+const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['completed', 'partial', 'cached']);
 
 /**
  * Lists calls, the newest first, as they were in one committed state. A call that created a task is
@@ -200,7 +200,7 @@ const SHARED = `scene, model, model_vendor, channel_id, protocol, program, authe
 function chargedColumns(sql: Sql) {
   return sql.unsafe(`usage_line.id as sort_id, usage_line.request_id as id, usage_line.key_id,
     usage_line.at, usage_line.created_at as settled_at, usage_line.id as billing_id, outcome,
-    case outcome when 'completed' then 200 when 'partial' then 200 end as status,
+    case when outcome in ('completed', 'partial', 'cached') then 200 end as status,
     detail ->> 'error_code' as error_code, detail ->> 'fault' as fault, detail ->> 'task_id' as task_id,
     ${SHARED.replace('scene, model,', 'usage_line.scene, usage_line.model,').replace('channel_id', 'usage_line.channel_id')},
     access_channel, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,

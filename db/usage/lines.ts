@@ -20,7 +20,7 @@ export interface UsageRow {
   readonly at: Date;
   /** When the charge was committed; null while the money is held. */
   readonly settled_at: Date | null;
-  readonly outcome: 'completed' | 'partial' | 'held';
+  readonly outcome: 'completed' | 'partial' | 'cached' | 'held';
   readonly scene: string;
   readonly model: string;
   readonly model_vendor: string;

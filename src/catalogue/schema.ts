@@ -83,6 +83,10 @@ const PriceSchema = Type.Object(
     usd_per_request: Type.Optional(usd),
     /** USD of one web search that a chat model's provider runs, in addition to the tokens. */
     usd_per_web_search: Type.Optional(usd),
+    /**
+     * The part of a call's price that the same answer from Weir's cache costs. If missing, 0.
+     */
+    cached_answer_share: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     tiers: Type.Optional(Type.Array(PriceTierSchema, { maxItems: 100 })),
   },
   { additionalProperties: false },

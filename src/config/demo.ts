@@ -1,10 +1,11 @@
+import { Value } from '@sinclair/typebox/value';
 import { builtInModels } from '../catalogue/built-in.ts';
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
 import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import type { ChannelProtocol } from '../protocols/names.ts';
 import type { TransportName } from '../upstreams/contract.ts';
 import { type Installation, installationOf } from './installation.ts';
-import type { WeirYaml } from './schema.ts';
+import { type WeirYaml, WeirYamlSchema } from './schema.ts';
 
 /**
  * The simulator's path for each protocol. A model uses the first of its protocols that has a path
@@ -103,6 +104,7 @@ export function demoConfig(simulatorUrl: string): WeirYaml {
     models: [],
     roles: {},
     ranking: { min_samples: DEFAULT_MIN_SAMPLES },
+    cache: Value.Create(WeirYamlSchema.properties.cache),
     default_models: {},
     channels: [...served].map(([protocol, models]) => ({
       ...LIMITS,

@@ -91,6 +91,10 @@ const EnvironmentSchema = Type.Object({
     { default: 'own', rule: 'must be own or fetch' },
   ),
   WEIR_BODY_MEMORY_MB: Type.Integer({ minimum: 4, maximum: 1_048_576, default: 512 }),
+  WEIR_CACHE: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'on',
+    rule: 'must be on or off',
+  }),
   WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-[\\x21-\\x7e]{4,}$' })),
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: Type.Optional(
     Type.String({ pattern: '^mt-[\\x21-\\x7e]{4,}$' }),
@@ -151,6 +155,8 @@ Environment:
   WEIR_DASHBOARD                   on, or off for a replica that serves only the API (default on)
   WEIR_TRANSPORT                   HTTP client for upstreams: own, or the platform's fetch
                                    (default own; with a proxy always fetch)
+  WEIR_CACHE                       on, or off: every call reaches an upstream, whatever the
+                                   configuration says (default on)
   WEIR_BODY_MEMORY_MB              the most MB of bodies and answers in flight (default 512)
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN

@@ -34,6 +34,8 @@ export interface Installation {
   readonly roles: Readonly<Record<string, number>>;
   /** How many outcomes a model needs before the ranking uses its success rate. */
   readonly min_samples: number;
+  /** How answers are sent again to identical calls. */
+  readonly cache: WeirYaml['cache'];
 }
 
 /** The channels of an installation that are not in the file. */
@@ -82,6 +84,7 @@ export function installationOf(
     transport,
     roles: { ...BUILT_IN_ROLES, ...yaml.roles },
     min_samples: yaml.ranking.min_samples,
+    cache: yaml.cache,
   };
 }
 

@@ -24,7 +24,9 @@ const CHAT_PRICES = [
   'usd_per_web_search',
   'output_usd_per_mtok',
   'long_context',
+  'cached_answer_share',
 ];
+
 /**
  * The units in which models of each scene (what a model makes) may be priced. A price of a model of
  * the family `token-priced-image` may also be in tokens.
@@ -102,7 +104,8 @@ function checkDirectPrice(
   for (const name of used) {
     if (price[name] === undefined) add(`${pointer}/${name}`, 'is required');
   }
-  for (const name of Object.keys(price).filter((key) => !used.some((member) => member === key))) {
+  const priced = Object.keys(price).filter((key) => key !== 'cached_answer_share');
+  for (const name of priced.filter((key) => !used.some((member) => member === key))) {
     add(`${pointer}/${name}`, `is not a price of ${operation}`);
   }
 }

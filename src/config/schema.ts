@@ -154,6 +154,47 @@ export const WeirYamlSchema = Type.Object(
       },
       { default: {}, additionalProperties: false, description: 'How models are ranked.' },
     ),
+    cache: Type.Object(
+      {
+        enabled: Type.Boolean({
+          default: true,
+          description: 'false: every call reaches an upstream.',
+        }),
+        hours: Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 720,
+          default: 24,
+          description: 'How long an answer may be sent again.',
+        }),
+        scope: Type.Union([Type.Literal('organization'), Type.Literal('key')], {
+          default: 'organization',
+          description: 'Who shares answers: all keys of an organization, or each key alone.',
+        }),
+        max_mb: Type.Integer({
+          minimum: 1,
+          maximum: 65_536,
+          default: 64,
+          description: 'Memory for the answers of one organization, on each replica, MB.',
+        }),
+        max_entries: Type.Integer({
+          minimum: 1,
+          maximum: 10_000_000,
+          default: 50_000,
+          description: 'The most answers of one organization, on each replica.',
+        }),
+        max_total_mb: Type.Integer({
+          minimum: 1,
+          maximum: 65_536,
+          default: 128,
+          description: 'Memory for the answers of all organizations, on each replica, MB.',
+        }),
+      },
+      {
+        default: {},
+        additionalProperties: false,
+        description: 'The cache of answers, which answers the second identical call.',
+      },
+    ),
     roles: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 10_000_000 }), {
       default: {},
       description: 'Requests per minute of each role. Built in: trial, standard and enterprise.',

@@ -1,11 +1,15 @@
 import type { DirectModel } from '../catalogue/catalogue.ts';
 import type { ErrorFamily } from '../errors/render.ts';
+import { CACHE_CONTROL_HEADER, readCacheControl } from '../inference/cache/cache-control.ts';
+import { addCacheHeaders, type DirectCache } from '../inference/cache/cached-direct.ts';
 import type { DirectCall } from '../inference/direct/direct.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { AnswerRecorder } from '../inference/repeats/recorder.ts';
 import { resolveDirectModel } from '../inference/requests/resolve-model.ts';
+import { editMembers } from '../json/members.ts';
+import { type CacheControl, isOwnControl } from '../protocols/cache-controls.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
-import { readJsonObject } from './body.ts';
+import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
@@ -23,7 +27,7 @@ interface DirectRequest<Body> {
   /** The members that all direct calls share. */
   readonly call: Pick<
     DirectCall<unknown, unknown>,
-    'request_id' | 'key' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes' | 'record'
+    'request_id' | 'key' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes' | 'record' | 'cached'
   >;
   /** Set if the call has an idempotency key. A streamed answer must be written to the recorder. */
   readonly recorder?: AnswerRecorder;
@@ -62,7 +66,9 @@ export function directRoute<Body extends { readonly model?: string }>(
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const counted = bytes.of(key.id);
-    const { text, value } = await readJsonObject(request, counted, max_body_bytes, signal);
+    const read = await readJsonObject(request, counted, max_body_bytes, signal);
+    const control = readCacheControl(read.value, request.headers.get(CACHE_CONTROL_HEADER));
+    const { text, value } = withoutOwnControl(read);
     context.record?.ask(value);
     const body = route.readBody(value);
     const paid = { key, route: path, body: text, signal, family };
@@ -80,15 +86,33 @@ export function directRoute<Body extends { readonly model?: string }>(
       server?.timeout(request, 0);
       const { recorder } = mode;
       const sent = route.isTranslated ? body : value;
-      return route.run({
+      const cached = cacheOf(operation, control);
+      const response = await route.run({
         ...{ request_id, body, text, inference, model },
         call: {
           ...{ request_id: uuid, key, model, body: sent as Record<string, unknown> },
           body_text: route.isTranslated ? JSON.stringify(body) : text,
-          ...{ signal: mode.signal, bytes, record: context.record },
+          ...{ signal: mode.signal, bytes, record: context.record, cached },
         },
         ...(recorder ? { recorder } : {}),
       });
+      if (cached) addCacheHeaders(response.headers, cached);
+      return response;
     });
   };
+}
+
+/** Removes Weir's own cache control, which no upstream knows. */
+function withoutOwnControl({ text, value }: JsonBody): JsonBody {
+  if (!isOwnControl(value['cache_control'])) return { text, value };
+  const { cache_control: _, ...rest } = value;
+  return { text: editMembers(text, { cache_control: null }), value: rest };
+}
+
+/** Returns how the cache treats a call; undefined for operations that are never cached. */
+function cacheOf(
+  operation: DirectModel['operation'],
+  control: CacheControl | undefined,
+): DirectCache | undefined {
+  return operation === 'tts' || operation === 'stt' ? undefined : { kind: operation, control };
 }

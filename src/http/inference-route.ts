@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { ErrorFamily } from '../errors/render.ts';
 import type { Validator } from '../errors/validate.ts';
+import { CACHE_CONTROL_HEADER, readCacheControl } from '../inference/cache/cache-control.ts';
 import type { Caller } from '../inference/call.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { RepeatPort } from '../inference/repeats/repeats.ts';
@@ -79,6 +80,7 @@ export function inferenceRoute<Schema extends TSchema>(
     record?.ask(value);
     route.precheck?.(context, value);
     route.validate(value);
+    const cache_control = readCacheControl(value, request.headers.get(CACHE_CONTROL_HEADER));
     refuseLargeImages(route.protocol, value, text);
     const paid = { key, route: route.path, body: text, signal, family: route.family ?? 'openai' };
     const run = ({ signal, recorder }: CallMode, prepared: PreparedBody) => {
@@ -101,6 +103,7 @@ export function inferenceRoute<Schema extends TSchema>(
         recorder,
         bytes,
         record,
+        cache_control,
       });
     };
     return await serveOnce(deps, context, paid, (mode) =>

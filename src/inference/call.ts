@@ -5,6 +5,7 @@ import type { Consumption, Reservation, Settlement } from '../actors/money/reser
 import { abilitiesOn } from '../catalogue/abilities.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import { withoutDashes } from '../errors/request-id.ts';
+import type { CacheControl } from '../protocols/cache-controls.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { AnswerUsage } from '../protocols/token-usage.ts';
 import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
@@ -49,6 +50,8 @@ export interface InferenceCall {
   readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
   /** Notes how the call goes. */
   readonly record?: CallRecord | undefined;
+  /** What the client asks of Weir's cache. */
+  readonly cache_control?: CacheControl | undefined;
 }
 
 /** The usage of an answer that is not charged yet, and the channel that gave the answer. */
@@ -66,6 +69,11 @@ const ANSWER_PREFIX: Record<ClientProtocol, string> = {
   gemini: '',
 };
 
+/** Returns the id of the answer that the client sees. */
+export function answerIdOf({ protocol, request_id }: InferenceCall): string {
+  return ANSWER_PREFIX[protocol] + withoutDashes(request_id);
+}
+
 /** Returns the call as an upstream protocol needs it, for one channel. */
 export function upstreamCall(
   call: InferenceCall,
@@ -78,7 +86,7 @@ export function upstreamCall(
     target: channel.target,
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
-    answer_id: ANSWER_PREFIX[call.protocol] + withoutDashes(call.request_id),
+    answer_id: answerIdOf(call),
     body_text: call.body_text,
     body: call.body,
     mostAnswers: () => answersOf(call.body),

@@ -14,6 +14,9 @@ import { beyondModel } from '../upstreams/translation/abilities.ts';
 import type { ReadRequest } from '../upstreams/translation/neutral.ts';
 import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
 import { Budget, chatCharge } from './budget/budget.ts';
+import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
+import { answerHeaders } from './cache/cache-headers.ts';
+import { findAnswer, serveHit } from './cache/chat-hit.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
@@ -26,14 +29,6 @@ import { StopSignal } from './streaming/stop-signal.ts';
 import { type OpenStream, StreamRun } from './streaming/stream.ts';
 
 const MAX_ALTERNATIVES = 3;
-/** This object is created once, and each response copies its headers. */
-const JSON_RESPONSE = { headers: new Headers({ 'content-type': 'application/json' }) };
-const STREAM_RESPONSE = {
-  headers: new Headers({
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-  }),
-};
 
 /** Dependencies of `Inference`. */
 export interface InferenceDeps {
@@ -47,6 +42,8 @@ export interface InferenceDeps {
    * catalogue is used.
    */
   rankOf?: (model: CatalogueModel) => number;
+  /** The answers that may be sent again. Without it, every call reaches an upstream. */
+  cache?: AnswerCache;
   /** Receives errors that cannot reach the client any more. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -72,10 +69,13 @@ export class Inference {
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
     try {
+      const lookup = call.storeDraft ? undefined : this.lookUp(call);
+      const hit = lookup && findAnswer(call, lookup);
+      if (hit) return await serveHit(call, reservation, hit);
       if (call.stream) {
         const { result } = await this.startStream(call, max_output_tokens);
         call.record?.answer();
-        return this.streamResponse(call, budget, reservation, result);
+        return this.streamResponse(call, budget, reservation, result, lookup);
       }
       const { result: answer, permit } = await this.complete(call, max_output_tokens);
       permit.succeeded();
@@ -83,10 +83,12 @@ export class Inference {
       const draft = draftOf(answer, permit, budget);
       const body_text = answer.withUsage ? answer.withUsage(draft.usage) : answer.body_text;
       if (call.storeDraft) await call.storeDraft(body_text, draft);
-      await settleCall(call, reservation, draft, 'completed');
+      const { charged, overrun } = await settleCall(call, reservation, draft, 'completed');
       if (call.record) call.record.isCharged = true;
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(body_text));
-      return new Response(body_text, JSON_RESPONSE);
+      const { usage } = draft;
+      lookup?.keep({ text: body_text, is_stream: false, usage, cost_nano_usd: charged + overrun });
+      return new Response(body_text, answerHeaders(lookup, false));
     } catch (error) {
       // If nothing was delivered, nothing is charged. After a charge, `release` has no effect.
       reservation.release();
@@ -186,10 +188,18 @@ export class Inference {
     budget: Budget,
     reservation: Reservation,
     open: OpenStream,
+    lookup: Lookup | undefined,
   ): Response {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
-    const run = new StreamRun({ call, open, reservation, budget, onError });
-    return new Response(run.body(), STREAM_RESPONSE);
+    const run = new StreamRun({ call, open, reservation, budget, lookup, onError });
+    return new Response(run.body(), answerHeaders(lookup, true));
+  }
+
+  /** Returns the place of a call in the cache; undefined if the call bypasses the cache. */
+  private lookUp(call: InferenceCall): Lookup | undefined {
+    const { protocol, request_id, key, model, body, body_text, headers, cache_control } = call;
+    const request = { request_id, key, model, body, body_text, headers };
+    return this.deps.cache?.open({ ...request, kind: protocol, control: cache_control });
   }
 
   /**

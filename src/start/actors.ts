@@ -23,6 +23,7 @@ import { Batches } from '../inference/batches/batches.ts';
 import { createItemCall } from '../inference/batches/item-call.ts';
 import { batchKind } from '../inference/batches/kind.ts';
 import { BatchWorker } from '../inference/batches/worker.ts';
+import type { AnswerCache } from '../inference/cache/answer-cache.ts';
 import { Inference } from '../inference/inference.ts';
 import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
@@ -49,7 +50,10 @@ import { webhookPayload } from './webhook-payload.ts';
  */
 export async function startActors(
   databases: Databases,
-  installation: OpenInstallation & { readonly channel_keys: Uint8Array },
+  installation: OpenInstallation & {
+    readonly channel_keys: Uint8Array;
+    readonly cache: AnswerCache;
+  },
   generation: Generation,
   bodies: BodyBudget,
   environment: Environment,
@@ -156,6 +160,7 @@ export async function startActors(
     now: systemClock.now,
     random: Math.random,
     rankOf: (model) => ranking.placeOf(model),
+    cache: installation.cache,
     onError: (error, request_id) => logError(log, error, request_id),
   });
   const background = databases.background.sql;

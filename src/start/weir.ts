@@ -19,6 +19,7 @@ import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
 import { startActors } from './actors.ts';
+import { openCache } from './cache.ts';
 import { type Databases, openDatabases } from './database.ts';
 import { startDebug } from './debug.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
@@ -74,7 +75,9 @@ export async function startWeir(
     const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
     const generation = openGeneration(environment, live, key, overrides);
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
-    const opened = { ...installation, channel_keys: key.for('channel-keys') };
+    const { cache, stop: stopCache } = openCache(live, environment);
+    stopSteps.unshift(stopCache);
+    const opened = { ...installation, channel_keys: key.for('channel-keys'), cache };
     const actors = await startActors(databases, opened, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
     const onError = (error: unknown) => logError(log, error);

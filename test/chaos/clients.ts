@@ -27,6 +27,7 @@ export abstract class Clients {
     const headers = {
       authorization: `Bearer ${this.target.api_key}`,
       'content-type': 'application/json',
+      'x-weir-cache-control': 'no_cache',
     };
     return fetch(`${this.target.base_url}${path}`, { ...init, headers });
   }

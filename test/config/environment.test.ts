@@ -13,6 +13,7 @@ describe('the environment', () => {
       WEIR_KEPT_ANSWERS_MB: 256,
       WEIR_LOG_LEVEL: 'info',
       WEIR_DASHBOARD: 'on',
+      WEIR_CACHE: 'on',
       WEIR_TRANSPORT: 'own',
       WEIR_BODY_MEMORY_MB: 512,
       WEIR_CIRCUIT_HISTORY_DAYS: 30,

@@ -82,6 +82,14 @@ describe('weir.yaml', () => {
       models: [],
       default_models: {},
       ranking: { min_samples: 20 },
+      cache: {
+        enabled: true,
+        hours: 24,
+        scope: 'organization',
+        max_mb: 64,
+        max_entries: 50_000,
+        max_total_mb: 128,
+      },
       roles: {},
     });
   });

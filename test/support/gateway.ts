@@ -59,6 +59,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     WEIR_CONFIG,
     DATABASE_URL: database.url,
     WEIR_BOOTSTRAP_BALANCE_USD: String(balance_usd),
+    // Most tests send the same prompt many times, and expect an upstream's answer each time.
+    WEIR_CACHE: 'off',
     ...env,
   });
   const errors: string[] = [];

@@ -141,6 +141,8 @@ function environment(
     MIMALLOC_PURGE_DELAY: '10000',
     // Only the tests of the dashboard need its build.
     WEIR_DASHBOARD: 'off',
+    // Most tests send the same prompt many times, and expect an upstream's answer each time.
+    WEIR_CACHE: 'off',
     // Many tests send wrong keys from one address.
     WEIR_WRONG_KEYS_PER_MINUTE: '1000000',
     ...(credentials === undefined

@@ -24,7 +24,7 @@ export type EntryTable = 'usage_line' | 'call_record';
 const SELECTED: Record<EntryTable, string> = {
   usage_line: `id, xid, organization_id, key_id, at, ${QUARTER} as quarter, scene, model, model_vendor,
     access_channel, protocol, outcome, 1 as requests, 1 as charges,
-    (outcome = 'completed')::int4 as succeeded, charged_nano_usd,
+    (outcome in ('completed', 'cached'))::int4 as succeeded, charged_nano_usd,
     charged_nano_usd + overrun_nano_usd as list_nano_usd, input_tokens, cached_input_tokens,
     cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens,
     coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,
@@ -34,7 +34,7 @@ const SELECTED: Record<EntryTable, string> = {
   call_record: `id, xid, organization_id, key_id, at, ${QUARTER} as quarter, scene,
     case when model_vendor = '' then '' else model end as model, model_vendor,
     'platform'::text as access_channel, protocol, outcome, 1 as requests, 0 as charges,
-    (outcome in ('repeated', 'accepted', 'free'))::int4 as succeeded, 0::int8 as charged_nano_usd,
+    (outcome in ('repeated', 'cached', 'accepted', 'free'))::int4 as succeeded, 0::int8 as charged_nano_usd,
     0::int8 as list_nano_usd, 0 as input_tokens, 0 as cached_input_tokens, 0 as cache_write_tokens,
     0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
     coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,

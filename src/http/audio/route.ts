@@ -1,5 +1,7 @@
 import { SPEECH_TRANSLATION } from '../../catalogue/contracts/direct.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { CACHE_CONTROL_HEADER, readCacheControl } from '../../inference/cache/cache-control.ts';
+import { addCacheHeaders, type DirectCache } from '../../inference/cache/cached-direct.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSCRIBERS } from '../../upstreams/direct/protocols.ts';
 import { callSignal } from '../call-signal.ts';
@@ -27,6 +29,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
     await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     server?.timeout(request, 0);
+    const control = readCacheControl({}, request.headers.get(CACHE_CONTROL_HEADER));
     const {
       file,
       model: name,
@@ -68,7 +71,12 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
         granularities,
         needs_times: format !== 'json' && format !== 'text',
       };
+      const cached: DirectCache | undefined =
+        task === 'translations'
+          ? { kind: 'stt', control, request: await describeInput(input) }
+          : undefined;
       const transcript = await inference.direct({
+        cached,
         request_id: uuid,
         key,
         model,
@@ -86,12 +94,21 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
           return { answer, usage, estimated: isImpossible, has_impossible_usage: isImpossible };
         },
       });
-      return formatTranscript(
+      const response = formatTranscript(
         format,
         transcript,
         task === 'translations' ? 'translate' : 'transcribe',
         granularities,
       );
+      if (cached) addCacheHeaders(response.headers, cached);
+      return response;
     });
   };
+}
+
+/** Returns what decides a translation of speech, with a hash instead of the file. */
+async function describeInput({ file, ...fields }: { readonly file: File }) {
+  const hash = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
+  const { name, type } = file;
+  return { ...fields, file: Buffer.from(hash).toString('hex'), name, type };
 }

@@ -3,13 +3,15 @@ import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
-import type { Reservation } from '../../actors/money/reservation.ts';
+import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
+import type { AnswerCache } from '../cache/answer-cache.ts';
+import { answerFromCache, type DirectCache, openDirectCache } from '../cache/cached-direct.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { CallRecord } from '../records/call-record.ts';
@@ -30,6 +32,8 @@ export interface DirectDeps {
   channels: Channels;
   now: () => number;
   random: () => number;
+  /** The answers that may be sent again. */
+  cache?: AnswerCache;
   /** Receives errors that the operator must see in the log. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -47,6 +51,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly bytes: BytesInFlight;
   /** Notes how the call goes. */
   readonly record?: CallRecord | undefined;
+  /** Set if the answer may come from the cache, and be kept there. */
+  readonly cached?: DirectCache | undefined;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -82,14 +88,23 @@ export async function runDirect<Protocol, Answer>(
   deps: DirectDeps,
   call: DirectCall<Protocol, DirectAnswer<Answer>>,
 ): Promise<Answer> {
-  const { opened, permit, reservation } = await openDirect(deps, call);
-  permit.succeeded();
-  if (opened.has_impossible_usage) noteImpossibleUsage(permit, deps, call.request_id);
+  const reservation = await reserveDirect(deps, call);
   try {
-    await settleDirect(call, permit, reservation, opened.usage, {
+    const lookup = openDirectCache(deps.cache, call);
+    const scene = SCENES[call.model.operation];
+    const found = lookup && (await answerFromCache(call, scene, lookup, reservation));
+    if (found) return found.answer as Answer;
+    const { opened, permit } = await requestDirect(deps, call);
+    permit.succeeded();
+    if (opened.has_impossible_usage) noteImpossibleUsage(permit, deps, call.request_id);
+    const { charged, overrun } = await settleDirect(call, permit, reservation, opened.usage, {
       outcome: 'completed',
       estimated: opened.estimated,
       paid_nano_usd: opened.paid_nano_usd,
+    });
+    lookup?.keep({
+      ...{ text: JSON.stringify(opened.answer), is_stream: false, usage: null },
+      cost_nano_usd: charged + overrun,
     });
     return opened.answer;
   } catch (error) {
@@ -117,7 +132,21 @@ export async function openDirect<Protocol, Opened>(
   deps: DirectDeps,
   call: DirectCall<Protocol, Opened>,
 ): Promise<OpenDirect<Opened>> {
-  const { model, key, protocols } = call;
+  const reservation = await reserveDirect(deps, call);
+  try {
+    return { ...(await requestDirect(deps, call)), reservation };
+  } catch (error) {
+    reservation.release();
+    throw error;
+  }
+}
+
+/** Reserves the most that a direct call may cost. */
+async function reserveDirect(
+  deps: DirectDeps,
+  call: Omit<DirectCall<never, unknown>, 'request' | 'protocols'>,
+): Promise<Reservation> {
+  const { model, key } = call;
   const amount = directCharge(model.price, call.max_units);
   call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
@@ -125,22 +154,25 @@ export async function openDirect<Protocol, Opened>(
   const request = { amount, minimum: () => amount, signal: call.signal, call_id };
   const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));
   call.record?.reserve(reservation.amount);
-  try {
-    const channels = deps.channels
-      .serving(model.id)
-      .filter(({ config }) => protocols[config.protocol] !== undefined);
-    const { policy } = model.declaration.routing ?? {};
-    const { signal, record } = call;
-    const options = { now: deps.now, random: deps.random, policy, signal, record };
-    const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
-      const { config } = acquired.channel;
-      return call.request(protocols[config.protocol] as Protocol, upstreamCall(call, config));
-    });
-    return { opened, permit, reservation };
-  } catch (error) {
-    reservation.release();
-    throw error;
-  }
+  return reservation;
+}
+
+/** Sends a direct call to the first channel that serves it. */
+async function requestDirect<Protocol, Opened>(
+  deps: DirectDeps,
+  call: DirectCall<Protocol, Opened>,
+): Promise<Omit<OpenDirect<Opened>, 'reservation'>> {
+  const { model, protocols, signal, record } = call;
+  const channels = deps.channels
+    .serving(model.id)
+    .filter(({ config }) => protocols[config.protocol] !== undefined);
+  const { policy } = model.declaration.routing ?? {};
+  const options = { now: deps.now, random: deps.random, policy, signal, record };
+  const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
+    const { config } = acquired.channel;
+    return call.request(protocols[config.protocol] as Protocol, upstreamCall(call, config));
+  });
+  return { opened, permit };
 }
 
 /** Returns the units that are no tokens, and what the operator pays. */
@@ -176,7 +208,7 @@ export async function settleDirect(
     estimated: boolean;
     paid_nano_usd?: number | undefined;
   },
-): Promise<void> {
+): Promise<Settlement> {
   const line = {
     id: request_id,
     request_id,
@@ -193,8 +225,9 @@ export async function settleDirect(
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
     record: record?.facts(detailOf(usage, paid_nano_usd)),
   };
-  await reservation.settle(line, directCharge(model.price, usage));
+  const settlement = await reservation.settle(line, directCharge(model.price, usage));
   if (record) record.isCharged = true;
+  return settlement;
 }
 
 function upstreamCall(

@@ -10,7 +10,14 @@ import type { DebugCopyDraft } from '../debug/debug-copy.ts';
 import { storable } from './storable.ts';
 
 /** How a call without a charge ended (`call_record.outcome`). */
-export type FreeOutcome = 'refused' | 'failed' | 'canceled' | 'repeated' | 'accepted' | 'free';
+export type FreeOutcome =
+  | 'refused'
+  | 'failed'
+  | 'canceled'
+  | 'repeated'
+  | 'cached'
+  | 'accepted'
+  | 'free';
 
 /** The key that a call was authenticated with. */
 export interface RecordedKey {
@@ -79,6 +86,8 @@ export class CallRecord {
   copy: DebugCopyDraft | undefined;
   /** The output tokens that were received so far, estimated. */
   tokens_so_far = 0;
+  /** What an answer from the cache adds to the detail. */
+  private hit: CallDetail | undefined;
   /** When the key was known, when the money was reserved, when the latest attempt began … */
   private readonly authenticated_ms: number;
   private reserved_ms: number | undefined;
@@ -156,6 +165,13 @@ export class CallRecord {
     this.first_token_ms ??= performance.now();
   }
 
+  /** Notes that the call is answered from the cache. `hit` has the entry and what it saved. */
+  answerFromCache(hit: CallDetail): void {
+    this.outcome = 'cached';
+    this.hit = hit;
+    this.answer();
+  }
+
   /** Ends the call. Only the first end has an effect. */
   end(outcome = this.outcome): void {
     if (this.ended_ms !== undefined) return;
@@ -219,14 +235,15 @@ export class CallRecord {
 
   /** Returns the facts that few calls have; undefined if there are none. */
   private detail(more: CallDetail | undefined): CallDetail | undefined {
-    const { attempts, end_user, tags, batch_id, stream } = this;
-    if (!attempts && !end_user && !tags && !stream && !batch_id && !more) return undefined;
+    const { attempts, end_user, tags, batch_id, stream, hit } = this;
+    if (!attempts && !end_user && !tags && !stream && !batch_id && !hit && !more) return undefined;
     return {
       ...(attempts ? { attempts } : undefined),
       ...(end_user ? { end_user } : undefined),
       ...(tags ? { tags } : undefined),
       ...(stream ? { stream } : undefined),
       ...(batch_id ? { batch_id } : undefined),
+      ...hit,
       ...more,
     };
   }

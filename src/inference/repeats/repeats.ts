@@ -202,7 +202,8 @@ export class Repeats {
       return value === null ? [] : [[name, value]];
     });
     const sealed = sealBytes(this.deps.key, body, contextOf(claim));
-    return { status, headers: Object.fromEntries(kept), body: sealed, is_broken };
+    const is_cached = headers.get('x-weir-cache') === 'hit';
+    return { status, headers: Object.fromEntries(kept), body: sealed, is_broken, is_cached };
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
-import type { Reservation } from '../../actors/money/reservation.ts';
+import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import { requestIdOf } from '../../errors/request-id.ts';
-import type { TokenUsage } from '../../protocols/token-usage.ts';
+import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
 import {
   RetryableUpstreamError,
   type StreamEvent,
@@ -12,6 +12,7 @@ import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import type { Budget } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
+import type { Lookup } from '../cache/answer-cache.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
@@ -58,11 +59,18 @@ export interface OpenStream {
   readonly stop: StopSignal;
 }
 
+/** A charge, and the usage that it is for. */
+interface PaidUsage extends Settlement {
+  readonly usage: AnswerUsage;
+}
+
 interface StreamDeps {
   call: InferenceCall;
   open: OpenStream;
   reservation: Reservation;
   budget: Budget;
+  /** Stores a complete answer; undefined if the answer must not be stored. */
+  lookup?: Lookup | undefined;
   onError: (error: unknown) => void;
 }
 
@@ -85,6 +93,8 @@ export class StreamRun {
   /** Events that may be sent, but wait for `held`, because the whole answer arrived at once. */
   private unsent = '';
   private hasSent = false;
+  /** What was sent, for the cache. */
+  private sent = '';
   private isEnded = false;
   /** True if the money ran out before the answer was complete. */
   private isCutShort = false;
@@ -177,6 +187,7 @@ export class StreamRun {
 
   private write(client: StreamClient, text: string): Promise<unknown> | undefined {
     this.hasSent = true;
+    if (this.deps.lookup) this.sent += text;
     this.deps.call.record?.copy?.add(text);
     const written = client.write(text);
     client.flush();
@@ -230,13 +241,14 @@ export class StreamRun {
     if (this.isCutShort) permit.abandoned();
     else permit.succeeded();
     try {
-      await this.settle(this.isCutShort ? 'partial' : 'completed');
+      const paid = await this.settle(this.isCutShort ? 'partial' : 'completed');
       const { call, open } = this.deps;
       const answer = call.storeAnswer && open.stream.answer?.();
       if (answer) await call.storeAnswer?.(answer);
       const rest = this.unsent + this.held;
       if (call.recorder) await call.recorder.keep(rest);
       this.end(client, rest);
+      if (paid && !this.isCutShort) this.keep(rest, paid);
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).
       await this.endWithError(client, error);
@@ -316,7 +328,13 @@ export class StreamRun {
     if (record) noteFailure(record, error, this.hasClientLeft);
   }
 
-  private settle(outcome: 'completed' | 'partial'): Promise<unknown> {
+  /** Keeps the complete answer for calls with the same request. */
+  private keep(rest: string, { usage, charged, overrun }: PaidUsage): void {
+    const cost_nano_usd = charged + overrun;
+    this.deps.lookup?.keep({ text: this.sent + rest, is_stream: true, usage, cost_nano_usd });
+  }
+
+  private settle(outcome: 'completed' | 'partial'): Promise<PaidUsage | undefined> {
     const { call, reservation, open } = this.deps;
     if (open.stream.hasImpossibleUsage()) {
       noteImpossibleUsage(open.permit, this.deps, call.request_id);
@@ -324,14 +342,15 @@ export class StreamRun {
     const reported = outcome === 'completed' ? open.stream.usage() : null;
     if (!reported && this.produced.length === 0) {
       reservation.release();
-      return Promise.resolve();
+      return Promise.resolve(undefined);
     }
     const usage = reported ?? this.usageSoFar();
     const estimated = reported === null;
     const channel_id = open.permit.channel.config.id;
     const draft = { usage, channel_id, estimated };
-    return settleCall(call, reservation, draft, outcome).then(() => {
+    return settleCall(call, reservation, draft, outcome).then((settlement) => {
       if (call.record) call.record.isCharged = true;
+      return { ...settlement, usage };
     });
   }
 

@@ -1,6 +1,6 @@
 import type { WeirError } from '../../errors/weir-error.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
-import { isObject } from '../../json/object.ts';
+import { isOwnControl } from '../../protocols/cache-controls.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamStream } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -63,19 +63,12 @@ export interface MeteredStreamProtocol extends StreamProtocol {
 }
 
 /**
- * Values of `cache_control.type` that Weir defines. No upstream knows them (spec: Cache controls).
- */
-const OWN_CACHE_TYPES = ['no_cache', 'no_store', 'response_only', 'semantic_only'];
-
-/**
  * Returns the edits that every protocol makes. They set the physical model and remove Weir's cache
  * control.
  */
 export function commonEdits({ body, physical_model }: UpstreamCall): Record<string, Edit> {
-  const cache = body['cache_control'];
-  const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
   const model = JSON.stringify(physical_model);
-  return isOwn ? { model, cache_control: null } : { model };
+  return isOwnControl(body['cache_control']) ? { model, cache_control: null } : { model };
 }
 
 /**

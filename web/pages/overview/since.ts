@@ -29,7 +29,13 @@ export interface Since {
 }
 
 /** How calls end that the API counts as a success. */
-const SUCCESS: ReadonlySet<string> = new Set(['completed', 'repeated', 'accepted', 'free']);
+const SUCCESS: ReadonlySet<string> = new Set([
+  'completed',
+  'repeated',
+  'cached',
+  'accepted',
+  'free',
+]);
 
 /**
  * Sums the events after a state. Each event has what was recorded since the event before, so a figure of

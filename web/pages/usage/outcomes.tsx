@@ -8,6 +8,7 @@ export const OUTCOMES: Readonly<Record<string, { readonly tone: Tone; readonly s
   failed: { tone: 'bad', says: 'the call failed' },
   canceled: { tone: 'calm', says: 'the client left before it received anything' },
   repeated: { tone: 'calm', says: 'an earlier answer was sent again' },
+  cached: { tone: 'good', says: 'an earlier answer was sent again, from the cache' },
   accepted: { tone: 'accent', says: 'a task or a batch runs' },
   free: { tone: 'calm', says: 'the call costs nothing' },
 };

@@ -11,6 +11,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'The call failed.',
   canceled: 'The client left before it received anything.',
   repeated: 'The answer of an earlier call with the same Idempotency-Key was sent again.',
+  cached: 'An earlier answer to the same request was sent again, from the cache.',
   accepted: 'The call created a task or a batch.',
   free: 'The call costs nothing.',
 };
@@ -51,6 +52,9 @@ export function callView(row: CallRow) {
     list_price: usd(row.charged_nano_usd + row.overrun_nano_usd),
     amount: usd(row.charged_nano_usd),
     currency: 'USD',
+    ...(detail?.saved_nano_usd === undefined
+      ? {}
+      : { cache_entry_id: detail.cache_entry_id, saved: usd(detail.saved_nano_usd) }),
     attempts: detail?.attempts?.length ?? (row.routed_us === null ? 0 : 1),
     time_to_first_token_ms: row.first_token_ms,
     duration_ms: row.ended_ms,

@@ -20,6 +20,7 @@ export const OUTCOMES = [
   'failed',
   'canceled',
   'repeated',
+  'cached',
   'accepted',
   'free',
 ] as const;

@@ -20,7 +20,7 @@ const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
 export const ExportUsageSchema = querySchema({
   ...FILTERS,
   api_key_id: Type.Optional(Type.String({ maxLength: 100 })),
-  /** Only calls of two outcomes are charged; of any other one the export is empty. */
+  /** Only calls of some outcomes are charged; of any other one the export is empty. */
   outcome: Type.Optional(oneOf(OUTCOMES)),
   /** A link of the dashboard names the organization of a person who is in several. */
   organization_id: Type.Optional(Type.String({ maxLength: 100 })),

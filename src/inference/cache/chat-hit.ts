@@ -1,0 +1,32 @@
+import type { Reservation } from '../../actors/money/reservation.ts';
+import { answerIdOf, type InferenceCall } from '../call.ts';
+import type { Hit, Lookup } from './answer-cache.ts';
+import { hitHeaders } from './cache-headers.ts';
+import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
+import { settleHit } from './settle-hit.ts';
+
+/** Returns the stored answer of the same request; undefined if there is none. */
+export function findAnswer({ protocol }: InferenceCall, lookup: Lookup): Hit | undefined {
+  return lookup.find(
+    (entry) => entry.wholeAnswer((kept) => readAnswer(protocol, kept)) !== undefined,
+  );
+}
+
+/**
+ * Answers a chat call from the cache: whole or as a stream, with ids of its own. Resolves after the
+ * charge, if a hit costs something, and after the answer was stored.
+ */
+export async function serveHit(
+  call: InferenceCall,
+  reservation: Reservation,
+  hit: Hit,
+): Promise<Response> {
+  const { protocol, body, stream } = call;
+  const replayed = { protocol, body, answer_id: answerIdOf(call) };
+  const whole = hit.entry.wholeAnswer((kept) => readAnswer(protocol, kept));
+  if (!whole) throw new Error('a hit has no answer');
+  const text = renderWhole(replayed, whole);
+  await settleHit(call, call.model.category, reservation, hit);
+  if (call.storeAnswer) await call.storeAnswer(JSON.parse(text));
+  return new Response(stream ? renderStream(replayed, text) : text, hitHeaders(hit, stream));
+}

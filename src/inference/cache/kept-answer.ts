@@ -1,0 +1,22 @@
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
+
+/** An answer that may be sent again. */
+export interface KeptAnswer {
+  /** The answer as the client got it: a JSON text, or the text of its events. */
+  readonly text: string;
+  readonly is_stream: boolean;
+  /** The charged usage. Null for calls whose answers have none of their own. */
+  readonly usage: AnswerUsage | null;
+  /** What the answer cost, nano-USD. */
+  readonly cost_nano_usd: number;
+}
+
+/** The whole answer of a chat call, ready to be sent again. */
+export interface WholeAnswer {
+  /** JSON text in the client's protocol. */
+  readonly text: string;
+  /** The id of the answer. */
+  readonly own_id: unknown;
+  /** The ids of tool calls and items. */
+  readonly other_ids: readonly unknown[];
+}

@@ -1,0 +1,48 @@
+import { parseExact } from '../../json/exact-integers.ts';
+import { editMembers } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+import type { ClientProtocol } from '../../protocols/names.ts';
+import { writeOpenaiUsage } from '../../protocols/openai-usage.ts';
+import { withFreshNames } from '../../upstreams/replay/fresh-names.ts';
+import { REPLAYS } from '../../upstreams/replay/protocols.ts';
+import { eventsIn } from '../../upstreams/replay/replay.ts';
+import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
+
+/**
+ * Reads a kept answer. Returns undefined if it must not be sent again: it was cut off, refused, or made
+ * with a tool of the provider, or it cannot be read.
+ */
+export function readAnswer(protocol: ClientProtocol, kept: KeptAnswer): WholeAnswer | undefined {
+  const replay = REPLAYS[protocol];
+  try {
+    const whole = kept.is_stream ? replay.assemble(eventsIn(kept.text)) : parseExact(kept.text);
+    if (!isObject(whole) || !replay.isComplete(whole)) return undefined;
+    // A stream of chat completions shows its usage only to clients that asked for it.
+    const lacksUsage = protocol === 'openai' && !isObject(whole['usage']) && kept.usage !== null;
+    if (lacksUsage && kept.usage) whole['usage'] = writeOpenaiUsage(kept.usage);
+    const text = kept.is_stream || lacksUsage ? JSON.stringify(whole) : kept.text;
+    return { text, own_id: whole[replay.id], other_ids: replay.ids(whole) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a replayed answer shows of the call that gets it. */
+export interface ReplayedCall {
+  readonly protocol: ClientProtocol;
+  /** The id of the new answer. */
+  readonly answer_id: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the JSON text of an answer for another call, with ids of its own. */
+export function renderWhole({ protocol, answer_id, body }: ReplayedCall, whole: WholeAnswer) {
+  const text = withFreshNames(whole.text, whole.own_id, answer_id, whole.other_ids);
+  const { echo } = REPLAYS[protocol];
+  return echo ? editMembers(text, echo(JSON.parse(text), body)) : text;
+}
+
+/** Returns the text of the events with a whole answer. */
+export function renderStream({ protocol, body }: ReplayedCall, whole_text: string): string {
+  return REPLAYS[protocol].stream(parseExact(whole_text) as Record<string, unknown>, body);
+}

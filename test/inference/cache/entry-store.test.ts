@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test';
+import type { RequestIdentity } from '../../../src/inference/cache/canonical-request.ts';
+import { Entry } from '../../../src/inference/cache/entry.ts';
+import { EntryStore, type StoreBounds } from '../../../src/inference/cache/entry-store.ts';
+import { fc } from '../../support/property.ts';
+
+const BOUNDS: StoreBounds = {
+  max_bytes: 20_000,
+  max_entries: 12,
+  max_total_bytes: 30_000,
+  max_age_ms: 60_000,
+};
+
+/** A store on a clock of its own. */
+function world(bounds: Partial<StoreBounds> = {}) {
+  const clock = { now: 1_000_000 };
+  const all = { ...BOUNDS, ...bounds };
+  const store = new EntryStore(
+    () => all,
+    () => clock.now,
+    () => 0.5,
+  );
+  let count = 0;
+  const add = (organization_id: string, prompt: string, cost = 100, chars = 200, sketch = 1) => {
+    count += 1;
+    const identity: RequestIdentity = {
+      ...{ scope: organization_id, kind: 'openai', model_id: 'm', version: 'v', headers: {} },
+      body_text: JSON.stringify({ messages: [prompt] }),
+    };
+    const kept = {
+      ...{ text: 'x'.repeat(chars), is_stream: false, usage: null },
+      cost_nano_usd: cost,
+    };
+    const entry = new Entry(`${count}`, organization_id, sketch, clock.now, identity, kept);
+    store.add(entry);
+    return { entry, digest: String(entry.digest()) };
+  };
+  return { clock, store, add };
+}
+
+describe('the store of answers', () => {
+  test('finds an entry by its digest, and only for its organization', () => {
+    const { store, add } = world();
+    const { entry, digest } = add('org_1', 'a');
+    add('org_1', 'b');
+    expect(store.find('org_1', 1, digest)).toBe(entry);
+    expect(store.find('org_2', 1, digest)).toBeUndefined();
+    expect(store.mayHave('org_2', 1)).toBe(false);
+    expect(store.mayHave('org_1', 2)).toBe(false);
+  });
+
+  test('does not return an entry that is too old, and frees it', () => {
+    const { store, add, clock } = world();
+    const { digest } = add('org_1', 'a');
+    add('org_2', 'b');
+    clock.now += BOUNDS.max_age_ms + 1;
+    expect(store.find('org_1', 1, digest)).toBeUndefined();
+    store.removeOld();
+    expect(store.bytes).toBe(0);
+  });
+
+  test('removes the entry that saves the least per byte', () => {
+    const { store, add } = world({ max_entries: 3 });
+    const dear = add('org_1', 'dear', 1_000);
+    const cheap = add('org_1', 'cheap', 10);
+    const large = add('org_1', 'large', 1_000, 1_500);
+    add('org_1', 'one more', 500);
+    expect(store.find('org_1', 1, cheap.digest)).toBeUndefined();
+    add('org_1', 'another', 900);
+    expect(store.find('org_1', 1, large.digest)).toBeUndefined();
+    expect(store.find('org_1', 1, dear.digest)).toBe(dear.entry);
+  });
+
+  test('an entry that was sent again is worth more; an old one is worth less', () => {
+    const { store, add, clock } = world({ max_entries: 2, max_age_ms: 100 * 3_600_000 });
+    const used = add('org_1', 'used');
+    used.entry.hits = 3;
+    const unused = add('org_1', 'unused');
+    add('org_1', 'new', 150);
+    expect(store.find('org_1', 1, unused.digest)).toBeUndefined();
+    clock.now += 50 * 3_600_000;
+    add('org_1', 'newer', 150);
+    expect(store.find('org_1', 1, used.digest)).toBeDefined();
+  });
+
+  test('an organization takes no room of another one within its own bound', () => {
+    const { store, add } = world({ max_total_bytes: 8_000, max_bytes: 6_400, max_entries: 100 });
+    const small = add('org_small', 'kept', 1);
+    for (let at = 0; at < 40; at += 1) add('org_large', `prompt ${at}`, 1_000_000);
+    expect(store.find('org_small', 1, small.digest)).toBe(small.entry);
+    expect(store.bytes).toBeLessThanOrEqual(8_000);
+  });
+
+  test('an answer that is too large is not stored', () => {
+    const { store, add } = world();
+    add('org_1', 'large', 1_000, 19_000);
+    expect(store.bytes).toBe(0);
+  });
+
+  test('stays within all bounds, and finds exactly what it holds', () => {
+    const step = fc.record({
+      organization: fc.constantFrom('org_1', 'org_2', 'org_3'),
+      prompt: fc.integer({ min: 0, max: 30 }),
+      cost: fc.integer({ min: 0, max: 1_000 }),
+      chars: fc.integer({ min: 0, max: 3_000 }),
+      sketch: fc.integer({ min: 0, max: 3 }),
+      action: fc.constantFrom('add', 'add', 'add', 'remove', 'wait'),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const { store, add, clock } = world();
+        const added: { entry: Entry; digest: string }[] = [];
+        for (const { organization, prompt, cost, chars, sketch, action } of steps) {
+          if (action === 'wait') clock.now += 20_000;
+          else if (action === 'add')
+            added.push(add(organization, `${prompt}`, cost, chars, sketch));
+          else {
+            const removed = added[prompt % (added.length || 1)];
+            if (removed) store.remove(removed.entry);
+          }
+          if (prompt % 7 === 0) store.removeOld();
+        }
+        const held = new Set<Entry>();
+        let bytes = 0;
+        for (const organization of ['org_1', 'org_2', 'org_3']) {
+          const entries = store.list(organization, () => true);
+          const size = entries.reduce((sum, each) => sum + each.bytes, 0);
+          expect(size).toBeLessThanOrEqual(BOUNDS.max_bytes);
+          expect(entries.length).toBeLessThanOrEqual(BOUNDS.max_entries);
+          for (const each of entries) held.add(each);
+          bytes += size;
+        }
+        expect(store.bytes).toBe(bytes);
+        expect(bytes).toBeLessThanOrEqual(BOUNDS.max_total_bytes);
+        for (const { entry, digest } of added) {
+          const found = store.find(entry.organization_id, entry.sketch, digest);
+          if (found) {
+            expect(held.has(found)).toBe(true);
+            expect(found.organization_id).toBe(entry.organization_id);
+          } else if (held.has(entry)) {
+            expect(clock.now - entry.stored_at_ms).toBeGreaterThan(BOUNDS.max_age_ms);
+            held.delete(entry);
+          }
+        }
+      }),
+    );
+  });
+});

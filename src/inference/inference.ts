@@ -17,7 +17,11 @@ import { Budget, chatCharge } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
 import { findAnswer, serveHit } from './cache/chat-hit.ts';
+import type { Flight, UnpaidAnswer } from './cache/flight.ts';
+import { followFlight } from './cache/follow.ts';
+import { untilDeadline } from './cache/until-deadline.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
+import { ClientDeadline } from './client-deadline.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
@@ -26,7 +30,8 @@ import { withHedge } from './routing/hedge.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
 import { StopSignal } from './streaming/stop-signal.ts';
-import { type OpenStream, StreamRun } from './streaming/stream.ts';
+import { StreamRun } from './streaming/stream.ts';
+import type { OpenStream } from './streaming/stream-parts.ts';
 
 const MAX_ALTERNATIVES = 3;
 
@@ -68,30 +73,61 @@ export class Inference {
       (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
+    let flight: Flight | undefined;
     try {
       const lookup = call.storeDraft ? undefined : this.lookUp(call);
       const hit = lookup && findAnswer(call, lookup);
       if (hit) return await serveHit(call, reservation, hit);
+      const running = lookup?.findFlight();
+      const followed =
+        lookup && running
+          ? await followFlight(running, { call, reservation, budget }, lookup)
+          : undefined;
+      if (followed) return followed;
+      // A call whose flight failed runs on its own, so that a herd does not wait call after call.
+      flight = running ? undefined : lookup?.lead(call);
+      const led = flight ? { ...call, signal: new StopSignal(flight) } : call;
       if (call.stream) {
-        const { result } = await this.startStream(call, max_output_tokens);
+        const { result } = await this.startStream(led, max_output_tokens);
         call.record?.answer();
-        return this.streamResponse(call, budget, reservation, result, lookup);
+        const run = this.streamRun(call, budget, reservation, result, { lookup, flight });
+        if (flight?.isAbandoned) {
+          run.runForFollowers();
+          flight = undefined;
+          throw call.signal.reason;
+        }
+        return new Response(run.body(), answerHeaders(lookup, true));
       }
-      const { result: answer, permit } = await this.complete(call, max_output_tokens);
+      const completed = this.complete(led, max_output_tokens);
+      const { result: answer, permit } = await (flight && call.signal instanceof ClientDeadline
+        ? untilDeadline(completed, flight, (served) => unpaidOf(served, budget))
+        : completed);
       permit.succeeded();
       if (answer.has_impossible_usage) noteImpossibleUsage(permit, this.deps, call.request_id);
-      const draft = draftOf(answer, permit, budget);
-      const body_text = answer.withUsage ? answer.withUsage(draft.usage) : answer.body_text;
+      const { draft, text: body_text } = unpaidOf({ result: answer, permit }, budget);
+      if (flight?.isAbandoned) {
+        flight.handOver({ text: body_text, draft });
+        flight = undefined;
+        throw call.signal.reason;
+      }
       if (call.storeDraft) await call.storeDraft(body_text, draft);
       const { charged, overrun } = await settleCall(call, reservation, draft, 'completed');
       if (call.record) call.record.isCharged = true;
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(body_text));
       const { usage } = draft;
-      lookup?.keep({ text: body_text, is_stream: false, usage, cost_nano_usd: charged + overrun });
+      if (lookup) {
+        const cost_nano_usd = charged + overrun;
+        const kept = { text: body_text, is_stream: false, usage, cost_nano_usd };
+        lookup.keep(kept);
+        flight?.finish({ state: 'answered', kept, rest: '' });
+      }
       return new Response(body_text, answerHeaders(lookup, false));
     } catch (error) {
       // If nothing was delivered, nothing is charged. After a charge, `release` has no effect.
       reservation.release();
+      // At the deadline of this call, the work goes on for the calls that follow.
+      const goesOn = flight?.isAbandoned && error === call.signal.reason;
+      if (!goesOn) flight?.finish({ state: 'failed' });
       throw this.withAlternatives(error, call);
     }
   }
@@ -182,17 +218,16 @@ export class Inference {
     );
   }
 
-  /** Returns the response that sends the stream to its client. */
-  private streamResponse(
+  /** Returns what sends the stream to its client. */
+  private streamRun(
     call: InferenceCall,
     budget: Budget,
     reservation: Reservation,
     open: OpenStream,
-    lookup: Lookup | undefined,
-  ): Response {
+    { lookup, flight }: { lookup: Lookup | undefined; flight: Flight | undefined },
+  ): StreamRun {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
-    const run = new StreamRun({ call, open, reservation, budget, lookup, onError });
-    return new Response(run.body(), answerHeaders(lookup, true));
+    return new StreamRun({ call, open, reservation, budget, lookup, flight, onError });
   }
 
   /** Returns the place of a call in the cache; undefined if the call bypasses the cache. */
@@ -330,6 +365,15 @@ function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>
   } catch {
     return false;
   }
+}
+
+/** Returns an answer as its client gets it, with the usage to charge. */
+function unpaidOf(
+  { result: answer, permit }: Served<UpstreamAnswer>,
+  budget: Budget,
+): UnpaidAnswer {
+  const draft = draftOf(answer, permit, budget);
+  return { draft, text: answer.withUsage ? answer.withUsage(draft.usage) : answer.body_text };
 }
 
 function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {

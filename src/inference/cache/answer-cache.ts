@@ -1,10 +1,12 @@
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { CacheControl } from '../../protocols/cache-controls.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
+import type { InferenceCall } from '../call.ts';
 import { isDeterministic } from './cache-control.ts';
 import { digestOf, type RequestIdentity } from './canonical-request.ts';
 import { Entry } from './entry.ts';
 import { EntryStore, type StoreBounds } from './entry-store.ts';
+import { Flight } from './flight.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { mappingVersion } from './mapping-version.ts';
 import type { CachedKind } from './neutral-ids.ts';
@@ -36,10 +38,17 @@ export interface CacheableCall {
   readonly control: CacheControl | undefined;
 }
 
-/** What a call found. */
+/** An earlier answer, or the answer of an identical call that runs. */
 export interface Hit {
-  readonly entry: Entry;
+  readonly entry_id: string;
   readonly age_s: number;
+  /** What the answer cost, nano-USD. */
+  readonly cost_nano_usd: number;
+}
+
+/** A hit in the store. */
+export interface StoredHit extends Hit {
+  readonly entry: Entry;
 }
 
 const MS_PER_S = 1_000;
@@ -52,6 +61,8 @@ const MAX_BODY_CHARS = 1024 * 1024;
  */
 export class AnswerCache {
   private readonly store: EntryStore;
+  /** The calls that run, by their sketch. */
+  private readonly flights = new Map<number, Flight>();
 
   constructor(private readonly deps: AnswerCacheDeps) {
     this.store = new EntryStore(deps.settings, deps.now, deps.random);
@@ -70,7 +81,7 @@ export class AnswerCache {
     if (call.body_text.length > MAX_BODY_CHARS) return undefined;
     if (control !== 'response_only' && !isDeterministic(body)) return undefined;
     const sketch = sketchOf(kind, body, scope === 'key' ? key.id : '');
-    return new Lookup(this.deps, this.store, call, sketch, scope);
+    return new Lookup(this.deps, this.store, call, sketch, this.flights, scope);
   }
 
   /** Removes the entries that are too old. */
@@ -82,12 +93,14 @@ export class AnswerCache {
 /** One call and its place in the cache. */
 export class Lookup {
   private identity: RequestIdentity | undefined;
+  private digested: { readonly digest: string | null } | undefined;
 
   constructor(
     private readonly deps: AnswerCacheDeps,
     private readonly store: EntryStore,
     private readonly call: CacheableCall,
-    private readonly sketch: number,
+    readonly sketch: number,
+    private readonly flights: Map<number, Flight>,
     private readonly scope: CacheSettings['scope'],
   ) {}
 
@@ -95,11 +108,11 @@ export class Lookup {
    * Returns the entry of the same request. `isUsable` reads its answer; an entry whose answer must not
    * be sent again is removed.
    */
-  find(isUsable: (entry: Entry) => boolean): Hit | undefined {
+  find(isUsable: (entry: Entry) => boolean): StoredHit | undefined {
     const { organization_id } = this.call.key;
     if (!this.store.mayHave(organization_id, this.sketch)) return undefined;
-    const digest = digestOf(this.identify());
-    if (digest === undefined) return undefined;
+    const digest = this.digest();
+    if (digest === null) return undefined;
     const entry = this.store.find(organization_id, this.sketch, digest);
     if (!entry) return undefined;
     if (!isUsable(entry)) {
@@ -109,7 +122,8 @@ export class Lookup {
     this.store.remeasure(entry);
     entry.hits += 1;
     const age_s = Math.floor((this.deps.now() - entry.stored_at_ms) / MS_PER_S);
-    return { entry, age_s: Math.max(0, age_s) };
+    const { id: entry_id, cost_nano_usd } = entry;
+    return { entry, entry_id, cost_nano_usd, age_s: Math.max(0, age_s) };
   }
 
   /** Stores the answer of the call, after it was charged. */
@@ -129,6 +143,32 @@ export class Lookup {
     );
   }
 
+  /** Returns the flight of an identical call that runs; undefined if there is none. */
+  findFlight(): Flight | undefined {
+    const { organization_id } = this.call.key;
+    let flight = this.flights.get(this.sketch);
+    for (; flight; flight = flight.next) {
+      if (flight.leader.key.organization_id !== organization_id) continue;
+      const digest = flight.lookup.digest();
+      if (digest !== null && digest === this.digest()) return flight;
+    }
+    return undefined;
+  }
+
+  /** Begins a flight, which identical calls join until it ends. */
+  lead(leader: InferenceCall): Flight {
+    const flight = new Flight(leader, this, (ended) => removeFlight(this.flights, ended));
+    flight.next = this.flights.get(this.sketch);
+    this.flights.set(this.sketch, flight);
+    return flight;
+  }
+
+  /** The digest of the request; null if the request has none. */
+  digest(): string | null {
+    this.digested ??= { digest: digestOf(this.identify()) ?? null };
+    return this.digested.digest;
+  }
+
   private identify(): RequestIdentity {
     const { kind, key, model, headers, body_text } = this.call;
     this.identity ??= {
@@ -144,5 +184,18 @@ export class Lookup {
       body_text,
     };
     return this.identity;
+  }
+}
+
+function removeFlight(flights: Map<number, Flight>, ended: Flight): void {
+  const { sketch } = ended.lookup;
+  const first = flights.get(sketch);
+  if (first === ended) {
+    if (ended.next) flights.set(sketch, ended.next);
+    else flights.delete(sketch);
+    return;
+  }
+  for (let flight = first; flight; flight = flight.next) {
+    if (flight.next === ended) flight.next = ended.next;
   }
 }

@@ -25,7 +25,7 @@ export function answerHeaders(lookup: object | undefined, isStream: boolean): { 
 /** Returns the headers of a chat answer that comes from the cache. */
 export function hitHeaders(hit: Hit, isStream: boolean): { headers: Headers } {
   const { headers } = headersOf(isStream ? 'stream' : 'whole', 'hit');
-  addHit(headers, hit.entry.id, hit.age_s);
+  addHit(headers, hit.entry_id, hit.age_s);
   return { headers };
 }
 

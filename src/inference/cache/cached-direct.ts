@@ -52,8 +52,8 @@ export async function answerFromCache(
   const hit = lookup.find(() => true);
   if (!hit) return undefined;
   await settleHit(call, scene, reservation, hit);
-  const { entry, age_s } = hit;
-  if (call.cached) call.cached.outcome = { state: 'hit', entry_id: entry.id, age_s };
+  const { entry, entry_id, age_s } = hit;
+  if (call.cached) call.cached.outcome = { state: 'hit', entry_id, age_s };
   return { answer: JSON.parse(entry.text) };
 }
 

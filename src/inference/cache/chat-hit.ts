@@ -1,12 +1,12 @@
 import type { Reservation } from '../../actors/money/reservation.ts';
 import { answerIdOf, type InferenceCall } from '../call.ts';
-import type { Hit, Lookup } from './answer-cache.ts';
+import type { Lookup, StoredHit } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
 import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
 /** Returns the stored answer of the same request; undefined if there is none. */
-export function findAnswer({ protocol }: InferenceCall, lookup: Lookup): Hit | undefined {
+export function findAnswer({ protocol }: InferenceCall, lookup: Lookup): StoredHit | undefined {
   return lookup.find(
     (entry) => entry.wholeAnswer((kept) => readAnswer(protocol, kept)) !== undefined,
   );
@@ -19,7 +19,7 @@ export function findAnswer({ protocol }: InferenceCall, lookup: Lookup): Hit | u
 export async function serveHit(
   call: InferenceCall,
   reservation: Reservation,
-  hit: Hit,
+  hit: StoredHit,
 ): Promise<Response> {
   const { protocol, body, stream } = call;
   const replayed = { protocol, body, answer_id: answerIdOf(call) };

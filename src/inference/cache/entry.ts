@@ -92,6 +92,6 @@ function sizeOf(text: string): number {
 }
 
 /** Returns the id of the entry with the answer of a request. */
-function entryIdOf(request_uuid: string): string {
+export function entryIdOf(request_uuid: string): string {
   return `ce_${withoutDashes(request_uuid)}`;
 }

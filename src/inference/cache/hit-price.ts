@@ -8,15 +8,15 @@ const PICO_PER_NANO = 1_000;
  * Returns what an answer from the cache costs, nano-USD: the part of its first price that the catalogue
  * names, rounded up; 0 by default.
  */
-export function hitPrice({ declaration }: CatalogueModel, { entry }: Hit): number {
-  return Math.ceil((declaration.price.cached_answer_share ?? 0) * entry.cost_nano_usd);
+export function hitPrice({ declaration }: CatalogueModel, { cost_nano_usd }: Hit): number {
+  return Math.ceil((declaration.price.cached_answer_share ?? 0) * cost_nano_usd);
 }
 
 /** Returns the facts of a call that was answered from the cache. */
-export function hitDetail({ entry }: Hit, price_nano_usd: number): CallDetail {
+export function hitDetail({ entry_id, cost_nano_usd }: Hit, price_nano_usd: number): CallDetail {
   return {
-    cache_entry_id: entry.id,
-    saved_nano_usd: entry.cost_nano_usd - price_nano_usd,
+    cache_entry_id: entry_id,
+    saved_nano_usd: cost_nano_usd - price_nano_usd,
     ...(price_nano_usd > 0
       ? {
           charge: [

@@ -9,14 +9,18 @@ import { eventsIn } from '../../upstreams/replay/replay.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
 
 /**
- * Reads a kept answer. Returns undefined if it must not be sent again: it was cut off, refused, or made
- * with a tool of the provider, or it cannot be read.
+ * Reads a kept answer. Returns undefined if it cannot be read. Unless `isForFollower`, also if it must
+ * not be sent later: it was cut off, refused, or made with a tool of the provider.
  */
-export function readAnswer(protocol: ClientProtocol, kept: KeptAnswer): WholeAnswer | undefined {
+export function readAnswer(
+  protocol: ClientProtocol,
+  kept: KeptAnswer,
+  isForFollower = false,
+): WholeAnswer | undefined {
   const replay = REPLAYS[protocol];
   try {
     const whole = kept.is_stream ? replay.assemble(eventsIn(kept.text)) : parseExact(kept.text);
-    if (!isObject(whole) || !replay.isComplete(whole)) return undefined;
+    if (!isObject(whole) || !(isForFollower || replay.isComplete(whole))) return undefined;
     // A stream of chat completions shows its usage only to clients that asked for it.
     const lacksUsage = protocol === 'openai' && !isObject(whole['usage']) && kept.usage !== null;
     if (lacksUsage && kept.usage) whole['usage'] = writeOpenaiUsage(kept.usage);

@@ -7,7 +7,7 @@ import {
 import { Deadline } from '../../upstreams/transport/deadlines.ts';
 import { type InferenceCall, upstreamCall } from '../call.ts';
 import { StopSignal } from './stop-signal.ts';
-import type { OpenStream } from './stream.ts';
+import type { OpenStream } from './stream-parts.ts';
 
 /** The most events before the first token. Providers send a few, e.g. the start of a message. */
 const MAX_EVENTS_WITHOUT_CONTENT = 1_000;

@@ -1,23 +1,18 @@
-import type { ChannelPermit } from '../../actors/channels/channel.ts';
-import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import { requestIdOf } from '../../errors/request-id.ts';
-import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
-import {
-  RetryableUpstreamError,
-  type StreamEvent,
-  type UpstreamProtocol,
-  type UpstreamStream,
-} from '../../upstreams/contract.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { TokenUsage } from '../../protocols/token-usage.ts';
+import { RetryableUpstreamError, type StreamEvent } from '../../upstreams/contract.ts';
 import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
-import type { Budget } from '../budget/budget.ts';
+import { chatCharge } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
-import type { Lookup } from '../cache/answer-cache.ts';
-import { type InferenceCall, settleCall } from '../call.ts';
+import { usageBeyond } from '../cache/usage-beyond.ts';
+import { settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
-import type { StopSignal } from './stop-signal.ts';
+import { estimateTokens } from './estimated-tokens.ts';
 import { streamError } from './stream-error.ts';
+import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
 
 /**
  * If the reservation of a stream is used up, the stream waits this long for more money, then ends.
@@ -25,55 +20,6 @@ import { streamError } from './stream-error.ts';
 const EXTENSION_WAIT_MS = 2_000;
 /** The reservation is extended when this many tokens are left. */
 const EXTENSION_MARGIN_TOKENS = 256;
-/**
- * Most ASCII texts have at least this many characters per token. The ratio gives a cheap count while
- * streaming.
- */
-const CHARS_PER_TOKEN = 3;
-
-/**
- * Returns an upper estimate of the tokens of a text. A token has at least one byte, and text in many
- * scripts has hardly more characters than tokens. So only ASCII text gets more than one byte per
- * token.
- */
-function estimateTokens(text: string): number {
-  const bytes = Buffer.byteLength(text);
-  return bytes === text.length ? bytes / CHARS_PER_TOKEN : bytes;
-}
-
-/** The writer of the response body. */
-interface StreamClient {
-  write(text: string): unknown;
-  flush(): unknown;
-  end(): unknown;
-}
-
-/** An upstream's stream. Its events up to the first token were already read, and are in `first`. */
-export interface OpenStream {
-  readonly protocol: UpstreamProtocol;
-  readonly stream: UpstreamStream;
-  readonly iterator: AsyncIterator<StreamEvent[]>;
-  readonly first: StreamEvent[];
-  readonly permit: ChannelPermit;
-  /** Stops the upstream. */
-  readonly stop: StopSignal;
-}
-
-/** A charge, and the usage that it is for. */
-interface PaidUsage extends Settlement {
-  readonly usage: AnswerUsage;
-}
-
-interface StreamDeps {
-  call: InferenceCall;
-  open: OpenStream;
-  reservation: Reservation;
-  budget: Budget;
-  /** Stores a complete answer; undefined if the answer must not be stored. */
-  lookup?: Lookup | undefined;
-  onError: (error: unknown) => void;
-}
-
 /**
  * Sends one stream to its client and charges it.
  *
@@ -103,12 +49,18 @@ export class StreamRun {
   /** True if `onClientLeft` charges the call. The record may not end before. */
   private isLeaving = false;
   private pending: StreamEvent[] | undefined;
+  /** What earlier calls have paid of this answer. */
+  private paid: TokenUsage | undefined;
   /** Ends this stream's use of the bytes that the request counts (`BytesInFlight.share`). */
   private endBytes: (() => void) | undefined;
 
-  constructor(private readonly deps: StreamDeps) {
+  constructor(private deps: StreamDeps) {
     this.pending = deps.open.first;
     this.covered_tokens = deps.budget.first_output_tokens;
+    const { flight, open } = deps;
+    if (!flight) return;
+    flight.writeError = (error, request_id) => open.stream.errorEvents(error, request_id);
+    flight.onPayerLeft = () => void this.onPayerLeft();
   }
 
   /**
@@ -129,6 +81,12 @@ export class StreamRun {
     });
   }
 
+  /** Runs the stream for the calls that follow. The client of this call left before it began. */
+  runForFollowers(): void {
+    void this.onClientLeft();
+    if (!this.isEnded) void this.pump({ write() {}, flush() {}, end() {} });
+  }
+
   private async pump(client: StreamClient): Promise<void> {
     try {
       while (!this.isEnded) {
@@ -136,8 +94,12 @@ export class StreamRun {
           this.takeFirstEvents() ?? (await this.readNext(client)).value;
         if (events) {
           const drained = this.send(client, events);
-          if (!this.isCovered() && !(await this.extend())) this.endForLackOfMoney();
-          if (drained) await untilAborted(drained, this.deps.call.signal);
+          if (!this.isCovered() && !(await this.extend())) await this.onLackOfMoney(client);
+          const { flight, call } = this.deps;
+          const isLate = flight?.isAbandoned === true && !this.hasClientLeft;
+          if (isLate) await this.dismiss(client, call.signal.reason);
+          // A client that reads slowly does not slow down the clients that follow.
+          else if (drained && !flight?.hasFollowers) await untilAborted(drained, call.signal);
         }
         if (!events || this.isCutShort) await this.finish(client);
       }
@@ -153,7 +115,7 @@ export class StreamRun {
   private readNext(client: StreamClient): Promise<IteratorResult<StreamEvent[]>> {
     const next = this.deps.open.iterator.next();
     if (this.unsent !== '' && Bun.peek.status(next) === 'pending') {
-      if (!this.hasClientLeft) this.write(client, this.unsent);
+      this.write(client, this.unsent);
       this.unsent = '';
     }
     return next;
@@ -181,13 +143,16 @@ export class StreamRun {
     const { record } = this.deps.call;
     if (record) record.tokens_so_far = this.produced_tokens;
     if (this.held !== '' && !this.hasSent) this.unsent = ready;
-    else if (ready !== '' && !this.hasClientLeft) return this.write(client, ready);
+    else if (ready !== '') return this.write(client, ready);
     return undefined;
   }
 
   private write(client: StreamClient, text: string): Promise<unknown> | undefined {
     this.hasSent = true;
-    if (this.deps.lookup) this.sent += text;
+    const { lookup, flight } = this.deps;
+    if (lookup) this.sent += text;
+    flight?.extend(text);
+    if (this.hasClientLeft) return undefined;
     this.deps.call.record?.copy?.add(text);
     const written = client.write(text);
     client.flush();
@@ -226,8 +191,14 @@ export class StreamRun {
     return tokens < this.covered_tokens;
   }
 
-  /** Stops the upstream, and ends the answer as if it had reached its length limit. */
-  private endForLackOfMoney(): void {
+  /**
+   * Stops the upstream, and ends the answer as if it had reached its length limit. If other calls follow
+   * this one, only this one ends, and the next one pays the rest.
+   */
+  private async onLackOfMoney(client: StreamClient): Promise<void> {
+    const message = 'The money of this key does not cover the rest of the answer.';
+    const refusal = new WeirError('quota_exceeded', message);
+    if (this.deps.flight?.hasFollowers && (await this.dismiss(client, refusal))) return;
     this.deps.open.stop.abort();
     this.held = this.deps.open.stream.endEarly(this.usageSoFar());
     this.isCutShort = true;
@@ -249,6 +220,7 @@ export class StreamRun {
       if (call.recorder) await call.recorder.keep(rest);
       this.end(client, rest);
       if (paid && !this.isCutShort) this.keep(rest, paid);
+      else this.deps.flight?.finish({ state: 'failed' });
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).
       await this.endWithError(client, error);
@@ -277,6 +249,7 @@ export class StreamRun {
 
   private async endWithError(client: StreamClient, error: unknown): Promise<void> {
     const text = this.unsent + this.errorText(error);
+    this.deps.flight?.finish({ state: 'failed', error: streamError(error) });
     this.deps.onError(error);
     await this.deps.call.recorder?.keep(text).catch(this.deps.onError);
     this.end(client, text);
@@ -306,9 +279,15 @@ export class StreamRun {
    * Stops the upstream, charges the output so far and releases the rest of the reservation (P8).
    */
   private async onClientLeft(): Promise<void> {
+    const hadLeft = this.hasClientLeft;
     this.hasClientLeft = true;
     this.endBytes?.();
-    if (this.isEnded) return;
+    if (this.isEnded || hadLeft) return;
+    await (this.passOn(undefined) ?? this.stopWork());
+  }
+
+  /** Stops the upstream, and charges what was produced. */
+  private async stopWork(): Promise<void> {
     this.isEnded = true;
     this.isLeaving = true;
     this.deps.open.stop.abort();
@@ -320,7 +299,53 @@ export class StreamRun {
       this.deps.onError(error);
     } finally {
       this.deps.call.record?.end();
+      this.deps.flight?.finish({ state: 'failed' });
     }
+  }
+
+  /**
+   * Ends this call with an error while the answer goes on for the calls that follow. Returns false if
+   * none can pay the rest.
+   */
+  private async dismiss(client: StreamClient, error: unknown): Promise<boolean> {
+    const text = this.errorText(error);
+    const { call, onError } = this.deps;
+    const passed = this.passOn(streamError(error));
+    if (!passed) return false;
+    this.hasClientLeft = true;
+    await passed;
+    await call.recorder?.keep(text).catch(onError);
+    if (call.recorder) call.recorder.end(text);
+    else {
+      client.write(text);
+      client.end();
+    }
+    return true;
+  }
+
+  /** The follower that pays has left. The next one pays the rest, or the work stops. */
+  private async onPayerLeft(): Promise<void> {
+    if (this.isEnded) return;
+    await (this.passOn(undefined) ?? this.stopWork());
+  }
+
+  /**
+   * Charges what was produced so far to the call that pays, and lets the next follower pay the rest.
+   * Returns undefined if there is none. `error` is why the call ends; undefined if its client left.
+   */
+  private passOn(error: WeirError | undefined): Promise<void> | undefined {
+    const { flight, call, onError } = this.deps;
+    const next = flight?.promote();
+    if (!next) return undefined;
+    const settled = this.settle('partial');
+    this.paid = this.usageSoFar();
+    const { reservation, budget } = next;
+    // The follower itself keeps and stores its answer, under its own ids.
+    const payer = { ...next.call, recorder: undefined, storeAnswer: undefined };
+    this.deps = { ...this.deps, call: payer, reservation, budget };
+    this.covered_tokens = this.produced_tokens + budget.first_output_tokens;
+    if (call.record) noteFailure(call.record, error, error === undefined);
+    return settled.then(() => undefined, onError).then(() => call.record?.end());
   }
 
   private noteFailure(error: unknown): void {
@@ -329,9 +354,13 @@ export class StreamRun {
   }
 
   /** Keeps the complete answer for calls with the same request. */
-  private keep(rest: string, { usage, charged, overrun }: PaidUsage): void {
-    const cost_nano_usd = charged + overrun;
-    this.deps.lookup?.keep({ text: this.sent + rest, is_stream: true, usage, cost_nano_usd });
+  private keep(rest: string, { usage }: PaidUsage): void {
+    const { lookup, flight, call } = this.deps;
+    if (!lookup) return;
+    const cost_nano_usd = chatCharge(call.model, usage);
+    const kept = { text: this.sent + rest, is_stream: true, usage, cost_nano_usd };
+    lookup.keep(kept);
+    flight?.finish({ state: 'answered', kept, rest });
   }
 
   private settle(outcome: 'completed' | 'partial'): Promise<PaidUsage | undefined> {
@@ -347,7 +376,8 @@ export class StreamRun {
     const usage = reported ?? this.usageSoFar();
     const estimated = reported === null;
     const channel_id = open.permit.channel.config.id;
-    const draft = { usage, channel_id, estimated };
+    const rest = this.paid ? usageBeyond(usage, this.paid) : usage;
+    const draft = { usage: rest, channel_id, estimated };
     return settleCall(call, reservation, draft, outcome).then((settlement) => {
       if (call.record) call.record.isCharged = true;
       return { ...settlement, usage };

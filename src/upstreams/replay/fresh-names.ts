@@ -21,9 +21,13 @@ export function withFreshNames(
   for (const id of others)
     if (typeof id === 'string') fresh.set(id, fresh.get(id) ?? freshName(id));
   if (typeof own === 'string') fresh.set(own, answer_id);
-  if (fresh.size === 0) return text;
+  return fresh.size === 0 ? text : renamed(text, fresh);
+}
+
+/** Returns a JSON text, or the text of events, whose ids are replaced as `names` says. */
+export function renamed(text: string, names: ReadonlyMap<string, string>): string {
   return text.replace(ID_MEMBERS, (member, key: string, id: string) => {
-    const other = fresh.get(id);
+    const other = names.get(id);
     return other === undefined ? member : `${key}"${other}"`;
   });
 }

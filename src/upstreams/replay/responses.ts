@@ -3,6 +3,8 @@ import { type AnswerObject, type AnswerReplay, namedEvent, objectsIn, without } 
 
 /** The items that a model makes itself. All others hold results of tools of the provider. */
 const OWN_ITEMS = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
+/** The events that end a response. */
+const ENDS = ['response.completed', 'response.incomplete'];
 /** Members that a response copies from its request, and on which its answer does not depend. */
 const ECHOED = ['metadata', 'user', 'safety_identifier', 'prompt_cache_key'];
 
@@ -12,7 +14,8 @@ export const responsesReplay: AnswerReplay = {
 
   assemble(events) {
     const last = events.at(-1);
-    const response = last?.['type'] === 'response.completed' ? last['response'] : undefined;
+    const isEnd = ENDS.some((type) => type === last?.['type']);
+    const response = isEnd ? last?.['response'] : undefined;
     return isObject(response) ? response : undefined;
   },
 
@@ -36,7 +39,7 @@ export const responsesReplay: AnswerReplay = {
     events.add('response.created', { response: began });
     events.add('response.in_progress', { response: began });
     for (const [index, item] of objectsIn(answer['output']).entries()) addItem(events, item, index);
-    events.add('response.completed', { response: answer });
+    events.add(`response.${answer['status']}`, { response: answer });
     return events.text;
   },
 

@@ -1,0 +1,207 @@
+/** Identical calls at the same time are one upstream call, also if the first client leaves. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type CachedWeir, startCachedWeir } from '../../support/cached-weir.ts';
+import { until } from '../../support/until.ts';
+
+setDefaultTimeout(120_000);
+
+let world: CachedWeir;
+beforeAll(async () => {
+  world = await startCachedWeir();
+});
+afterAll(() => world.stop());
+
+const PATH = '/v1/chat/completions';
+let prompts = 0;
+const fresh = (directives: string, more: object = {}) => {
+  prompts += 1;
+  const content = `Flight ${prompts} [[sim ${directives}]]`;
+  return { model: 'gpt-4o', messages: [{ role: 'user', content }], ...more };
+};
+
+interface Key {
+  id: string;
+  key: string;
+}
+const newKey = (limits: object = {}) =>
+  world.manage<Key>('POST', '/api-keys', { name: 'one', ...limits });
+
+async function usedOf({ id }: Key): Promise<number> {
+  const { data } = await world.manage<{ data: { id: string; used_amount: number }[] }>(
+    'GET',
+    '/api-keys',
+  );
+  return data.find((each) => each.id === id)?.used_amount ?? 0;
+}
+
+const textOf = (answer: string) =>
+  answer.startsWith('{')
+    ? JSON.parse(answer).choices[0].message.content
+    : [...answer.matchAll(/^data: (\{.*)$/gm)]
+        .map(([, json]) => JSON.parse(String(json)).choices[0]?.delta.content ?? '')
+        .join('');
+const idOf = (answer: string) => /"id":"(chatcmpl-[^"]+)"/.exec(answer)?.[1];
+
+/** Waits until the simulator has one call more than `before`. */
+const arrived = (before: number) =>
+  until('the upstream has the call', async () => (await world.upstreamCalls()) > before);
+
+/** Sends a call whose client can leave. */
+function leaving(body: object, key: string) {
+  const client = new AbortController();
+  const answer = fetch(world.weir.base_url + PATH, {
+    method: 'POST',
+    signal: client.signal,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  answer.catch(() => undefined);
+  return { answer, leave: () => client.abort() };
+}
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('%s', (_, stream) => {
+  test('a herd of identical calls is one upstream call; one pays, and the others are hits', async () => {
+    const body = fresh('tokens=20 latency_ms=300 chunk_ms=20', { stream });
+    const before = await world.upstreamCalls();
+    const first = await newKey();
+    const leader = world.post(PATH, body, { key: first.key });
+    await arrived(before);
+    const others = await newKey();
+    const herd = await Promise.all(
+      Array.from({ length: 200 }, () => world.post(PATH, body, { key: others.key })),
+    );
+    const led = await leader;
+    expect(led.cache).toBe('miss');
+    expect(await world.upstreamCalls()).toBe(before + 1);
+    for (const each of herd) {
+      expect([each.status, each.cache]).toEqual([200, 'hit']);
+      expect(textOf(each.text)).toBe(textOf(led.text));
+      expect(each.text.endsWith('data: [DONE]\n\n')).toBe(stream);
+    }
+    expect(new Set([led, ...herd].map(({ text }) => idOf(text))).size).toBe(201);
+    expect(await usedOf(first)).toBeGreaterThan(0);
+    expect(await usedOf(others)).toBe(0);
+  });
+
+  test('the first client leaves: the call goes on, and the next one pays the rest', async () => {
+    const body = fresh('tokens=60 latency_ms=200 chunk_ms=40', { stream });
+    const before = await world.upstreamCalls();
+    const [first, second, third] = [await newKey(), await newKey(), await newKey()];
+    const leader = leaving(body, first.key);
+    await arrived(before);
+    const next = world.post(PATH, body, { key: second.key });
+    const last = world.post(PATH, body, { key: third.key });
+    if (stream) {
+      const reader = (await leader.answer).body?.getReader();
+      for (let read = 0; read < 6; read += 1) await reader?.read();
+    }
+    await Bun.sleep(100);
+    leader.leave();
+    const [answered, other] = await Promise.all([next, last]);
+    expect(await world.upstreamCalls()).toBe(before + 1);
+    expect(textOf(answered.text).length).toBeGreaterThan(60);
+    expect(textOf(other.text)).toBe(textOf(answered.text));
+    await until('all is charged', async () => (await usedOf(second)) + (await usedOf(third)) > 0);
+    const paid = [await usedOf(first), await usedOf(second), await usedOf(third)];
+    // A stream that the first client had in part: it paid that part, and another call the rest.
+    expect(paid[0] === 0).toBe(!stream);
+    expect(paid.filter((amount) => amount > 0)).toHaveLength(stream ? 2 : 1);
+    const whole = await newKey();
+    const cache_control = { type: 'no_cache' };
+    await world.post(PATH, { ...body, cache_control }, { key: whole.key });
+    const sum = paid.reduce((total, amount) => total + amount, 0);
+    expect(sum).toBeCloseTo(await usedOf(whole), 8);
+    expect((await world.post(PATH, body)).cache).toBe('hit');
+  });
+
+  test('if all clients leave, the upstream call ends', async () => {
+    const body = fresh('tokens=400 latency_ms=200 chunk_ms=50', { stream });
+    const before = await world.upstreamCalls();
+    const key = await newKey();
+    const leader = leaving(body, key.key);
+    await arrived(before);
+    const follower = leaving(body, key.key);
+    await Bun.sleep(300);
+    leader.leave();
+    follower.leave();
+    await until('the calls have ended', async () => {
+      const { data } = await world.manage<{ data: { outcome: string }[] }>(
+        'GET',
+        `/requests?api_key_id=${key.id}`,
+      );
+      return data.length === 2;
+    });
+    expect((await world.post(PATH, fresh('tokens=3'))).status).toBe(200);
+  });
+});
+
+test("one's 402 is its own", async () => {
+  const body = fresh('tokens=20 latency_ms=500');
+  const before = await world.upstreamCalls();
+  const leader = world.post(PATH, body);
+  await arrived(before);
+  const broke = await newKey({ limitAmount: 0 });
+  const refused = await world.post(PATH, body, { key: broke.key });
+  expect(refused.status).toBe(402);
+  expect((await leader).status).toBe(200);
+});
+
+test('an error is not shared: each follower runs on its own', async () => {
+  const body = fresh('status=500 latency_ms=300 times=1');
+  const before = await world.upstreamCalls();
+  const leader = world.post(PATH, body);
+  await arrived(before);
+  const follower = world.post(PATH, body);
+  expect((await leader).status).toBe(502);
+  expect((await follower).status).toBe(200);
+});
+
+test('the first call passes its deadline: it gets a 504, and the next one the answer', async () => {
+  const body = fresh('tokens=20 latency_ms=2500');
+  const before = await world.upstreamCalls();
+  const leader = world.post(PATH, body, { headers: { 'x-weir-timeout-ms': '1000' } });
+  await arrived(before);
+  const follower = world.post(PATH, body);
+  expect((await leader).status).toBe(504);
+  expect((await follower).status).toBe(200);
+  expect(await world.upstreamCalls()).toBe(before + 1);
+});
+
+test.each([
+  [true, false],
+  [false, true],
+])('first streamed: %p, second streamed: %p', async (first, second) => {
+  const body = fresh('tokens=20 latency_ms=300 chunk_ms=20');
+  const before = await world.upstreamCalls();
+  const leader = world.post(PATH, { ...body, stream: first });
+  await arrived(before);
+  const follower = await world.post(PATH, { ...body, stream: second });
+  expect(follower.cache).toBe('hit');
+  expect(textOf(follower.text)).toBe(textOf((await leader).text));
+  expect(await world.upstreamCalls()).toBe(before + 1);
+});
+
+test('a follower of a stream has its first event before the last one', async () => {
+  const body = fresh('tokens=60 chunk_ms=60', { stream: true });
+  const before = await world.upstreamCalls();
+  const leader = world.post(PATH, body);
+  let isOver = false;
+  void leader.then(() => {
+    isOver = true;
+  });
+  await arrived(before);
+  const follower = await fetch(world.weir.base_url + PATH, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.weir.api_key}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  });
+  await follower.body?.getReader().read();
+  expect(isOver).toBe(false);
+  await leader;
+});

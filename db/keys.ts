@@ -4,6 +4,7 @@ import { apiKey, organization } from './schema.ts';
 
 type ImageResponseFormat = 'url' | 'b64_json';
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
+type CacheScope = (typeof organization.cache_scope.enumValues)[number];
 type OrganizationStatus = (typeof organization.status.enumValues)[number];
 
 /** The columns of a key that authentication needs. */
@@ -23,6 +24,8 @@ export interface KeyRecord {
   organization_status: OrganizationStatus;
   /** The organization's own limit of requests per minute; null = that of its role. */
   organization_requests_per_minute: number | null;
+  /** Who shares answers of the cache: all keys of the organization, or each key alone. */
+  cache_scope: CacheScope;
   /** True if the key was found by the secret before its rotation. Then `expires_at` is that secret's. */
   is_previous_secret: boolean;
 }
@@ -111,6 +114,7 @@ function selectKeys(orm: Orm) {
       role: organization.role,
       organization_status: organization.status,
       organization_requests_per_minute: organization.requests_per_minute,
+      cache_scope: organization.cache_scope,
       is_previous_secret: sql<boolean>`false`,
       key_hash: apiKey.key_hash,
       previous_until: apiKey.previous_until,

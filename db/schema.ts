@@ -43,6 +43,10 @@ export const organization = pgTable(
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
     /** True if answers of calls with an `Idempotency-Key` are kept for their repeats. */
     keep_answers: boolean('keep_answers').notNull().default(true),
+    /** Whose calls get an answer of the cache: those of all keys, or only those of the key that asked. */
+    cache_scope: text('cache_scope', { enum: ['organization', 'key'] })
+      .notNull()
+      .default('organization'),
     /** Calls of an organization that is not active are refused. Nothing of it is deleted. */
     status: text('status', { enum: ['active', 'suspended', 'closed'] })
       .notNull()

@@ -166,10 +166,6 @@ export const WeirYamlSchema = Type.Object(
           default: 24,
           description: 'How long an answer may be sent again.',
         }),
-        scope: Type.Union([Type.Literal('organization'), Type.Literal('key')], {
-          default: 'organization',
-          description: 'Who shares answers: all keys of an organization, or each key alone.',
-        }),
         max_mb: Type.Integer({
           minimum: 1,
           maximum: 65_536,

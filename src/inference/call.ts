@@ -21,6 +21,8 @@ export interface Caller {
   readonly organization_id: string;
   /** Public models that the key may call; empty means all. */
   readonly models: readonly string[];
+  /** Who shares answers of the cache; default: all keys of the organization. */
+  readonly cache_scope?: 'organization' | 'key';
 }
 
 /** A validated call of a client, on its way through reserve → route → call → settle. */

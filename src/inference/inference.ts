@@ -1,31 +1,30 @@
 import type { Availability } from '../actors/channels/availability.ts';
-import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
+import type { ChannelPermit } from '../actors/channels/channel.ts';
 import type { Channels } from '../actors/channels/channels.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
-import { abilitiesOn } from '../catalogue/abilities.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
-import { bedrockRefusal } from '../upstreams/chat/bedrock-limits.ts';
-import { protocolFor, requestProtocolOf } from '../upstreams/chat/protocols.ts';
+import { protocolFor } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { beyondModel } from '../upstreams/translation/abilities.ts';
-import type { ReadRequest } from '../upstreams/translation/neutral.ts';
-import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
 import { Budget, chatCharge } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
+import type { DirectFollower } from './cache/cached-direct.ts';
+import type { ChatFlight, ChatFollower } from './cache/chat-flight.ts';
 import { findAnswer, serveHit } from './cache/chat-hit.ts';
-import type { Flight, UnpaidAnswer } from './cache/flight.ts';
+import { failureOf, type UnpaidAnswer } from './cache/flight.ts';
+import { Flights } from './cache/flights.ts';
 import { followFlight } from './cache/follow.ts';
-import { untilDeadline } from './cache/until-deadline.ts';
+import { joinFlights } from './cache/join-flights.ts';
+import { ledAnswer } from './cache/led-answer.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
-import { ClientDeadline } from './client-deadline.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
 import { refuseUnpriced, withoutUnpricedSearch } from './requests/billed-parameters.ts';
+import { channelsFor } from './routing/able-channels.ts';
 import { withHedge } from './routing/hedge.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
@@ -55,6 +54,9 @@ export interface InferenceDeps {
 
 /** Runs calls: reserve → route → call → answer → settle. */
 export class Inference {
+  private readonly flights = new Flights<ChatFollower>();
+  private readonly direct_flights = new Flights<DirectFollower>();
+
   constructor(private readonly deps: InferenceDeps) {}
 
   /**
@@ -73,61 +75,61 @@ export class Inference {
       (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
-    let flight: Flight | undefined;
+    let flight: ChatFlight | undefined;
+    let isAnswered = false;
     try {
       const lookup = call.storeDraft ? undefined : this.lookUp(call);
-      const hit = lookup && findAnswer(call, lookup);
-      if (hit) return await serveHit(call, reservation, hit);
-      const running = lookup?.findFlight();
-      const followed =
-        lookup && running
-          ? await followFlight(running, { call, reservation, budget }, lookup)
-          : undefined;
-      if (followed) return followed;
-      // A call whose flight failed runs on its own, so that a herd does not wait call after call.
-      flight = running ? undefined : lookup?.lead(call);
+      if (lookup) {
+        const hit = findAnswer(call, lookup);
+        if (hit) return await serveHit(call, reservation, hit);
+        // An answer that little money may cut short is for this call alone.
+        const leader = max_output_tokens === undefined && lookup.mayBeShared ? call : undefined;
+        if (this.flights.find(lookup)) {
+          const follower = { call, reservation, budget };
+          const joined = await joinFlights(this.flights, lookup, leader, (running) =>
+            followFlight(running, follower, lookup),
+          );
+          if (joined.answer) return joined.answer;
+          flight = joined.flight;
+        } else if (leader) flight = this.flights.lead(lookup, leader);
+      }
       const led = flight ? { ...call, signal: new StopSignal(flight) } : call;
       if (call.stream) {
         const { result } = await this.startStream(led, max_output_tokens);
+        isAnswered = true;
         call.record?.answer();
         const run = this.streamRun(call, budget, reservation, result, { lookup, flight });
         if (flight?.isAbandoned) {
+          flight.goesOn = true;
           run.runForFollowers();
-          flight = undefined;
           throw call.signal.reason;
         }
         return new Response(run.body(), answerHeaders(lookup, true));
       }
+      const unpaid = (served: Served<UpstreamAnswer>) => unpaidOf(served, budget);
       const completed = this.complete(led, max_output_tokens);
-      const { result: answer, permit } = await (flight && call.signal instanceof ClientDeadline
-        ? untilDeadline(completed, flight, (served) => unpaidOf(served, budget))
-        : completed);
+      const served = await (flight ? ledAnswer(completed, flight, unpaid) : completed);
+      isAnswered = true;
+      const { result: answer, permit } = served;
       permit.succeeded();
       if (answer.has_impossible_usage) noteImpossibleUsage(permit, this.deps, call.request_id);
-      const { draft, text: body_text } = unpaidOf({ result: answer, permit }, budget);
-      if (flight?.isAbandoned) {
-        flight.handOver({ text: body_text, draft });
-        flight = undefined;
-        throw call.signal.reason;
-      }
+      const draft = draftOf(answer, permit, budget);
+      const body_text = textOf(answer, draft);
       if (call.storeDraft) await call.storeDraft(body_text, draft);
       const { charged, overrun } = await settleCall(call, reservation, draft, 'completed');
       if (call.record) call.record.isCharged = true;
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(body_text));
-      const { usage } = draft;
       if (lookup) {
         const cost_nano_usd = charged + overrun;
-        const kept = { text: body_text, is_stream: false, usage, cost_nano_usd };
-        lookup.keep(kept);
+        const kept = { text: body_text, is_stream: false, usage: draft.usage, cost_nano_usd };
+        if (answer.is_fit) lookup.keep(kept);
         flight?.finish({ state: 'answered', kept, rest: '' });
       }
       return new Response(body_text, answerHeaders(lookup, false));
     } catch (error) {
       // If nothing was delivered, nothing is charged. After a charge, `release` has no effect.
       reservation.release();
-      // At the deadline of this call, the work goes on for the calls that follow.
-      const goesOn = flight?.isAbandoned && error === call.signal.reason;
-      if (!goesOn) flight?.finish({ state: 'failed' });
+      if (flight && !flight.goesOn) flight.finish(failureOf(call, isAnswered, error));
       throw this.withAlternatives(error, call);
     }
   }
@@ -153,7 +155,7 @@ export class Inference {
     call: DirectCall<Protocol, DirectAnswer<Answer>>,
   ): Promise<Answer> {
     try {
-      return await runDirect(this.deps, call);
+      return await runDirect(this.deps, call, this.direct_flights);
     } catch (error) {
       throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
@@ -224,7 +226,7 @@ export class Inference {
     budget: Budget,
     reservation: Reservation,
     open: OpenStream,
-    { lookup, flight }: { lookup: Lookup | undefined; flight: Flight | undefined },
+    { lookup, flight }: { lookup: Lookup | undefined; flight: ChatFlight | undefined },
   ): StreamRun {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     return new StreamRun({ call, open, reservation, budget, lookup, flight, onError });
@@ -259,24 +261,9 @@ export class Inference {
       if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);
       return attempt(permit, protocolFor(call.protocol, protocol), hedge_signal);
     };
-    const channels = this.channelsFor(call);
+    const channels = channelsFor(this.deps.channels.serving(call.model.id), call);
     if (hedge) return withHedge(channels, options, onChannel, discard);
     return withFailover(channels, options, onChannel);
-  }
-
-  /**
-   * Returns the model's channels that can express every parameter of the call. If the model has
-   * chat channels, but none of them can, throws WeirError (400) that names the parameter.
-   */
-  private channelsFor(call: InferenceCall): readonly ChannelActor[] {
-    const serving = this.deps.channels.serving(call.model.id);
-    for (const channel of serving) {
-      const { protocol } = channel.config;
-      // Bedrock speaks the client's own protocol, but not all of it.
-      if (protocol === 'bedrock' || !isNative(channel, call))
-        return channelsThatExpress(serving, call);
-    }
-    return serving;
   }
 
   /**
@@ -316,46 +303,6 @@ export class Inference {
   }
 }
 
-/** True if the channel's upstream reads the body in the client's own protocol. */
-function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
-  return isChatProtocol(config.protocol) && requestProtocolOf(config.protocol) === call.protocol;
-}
-
-/**
- * Returns the channels whose protocol can express every parameter of the call. If there is no such
- * channel, throws the error of the first channel, which names the parameter.
- */
-function channelsThatExpress(
-  serving: readonly ChannelActor[],
-  call: InferenceCall,
-): readonly ChannelActor[] {
-  let read: ReadRequest | undefined;
-  const readCall = () => {
-    read ??= readRequest(call.protocol, call.body);
-    return read;
-  };
-  const uses = () => readCall().uses;
-  let refusal: WeirError | undefined;
-  const able = serving.filter((channel) => {
-    const { protocol, models } = channel.config;
-    if (!isChatProtocol(protocol)) return false;
-    const abilities = abilitiesOn(call.model.declaration.abilities, protocol);
-    let error = isNative(channel, call)
-      ? undefined
-      : (untranslatableError(uses(), requestProtocolOf(protocol)) ??
-        beyondModel(readCall(), abilities));
-    if (protocol === 'bedrock') {
-      const physical_model = models[call.model.id] ?? call.model.id;
-      const model = { physical_model, public_model: call.model.id, abilities };
-      error ??= bedrockRefusal({ client: call.protocol, body: call.body }, model, uses);
-    }
-    refusal ??= error;
-    return !error;
-  });
-  if (able.length === 0 && refusal) throw refusal;
-  return able;
-}
-
 /** True if a model for direct calls can serve a body that its route has accepted (P13). */
 function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>>): boolean {
   if (model.kind !== 'direct') return false;
@@ -367,13 +314,25 @@ function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>
   }
 }
 
-/** Returns an answer as its client gets it, with the usage to charge. */
+/** Returns an answer that another call must pay. */
 function unpaidOf(
   { result: answer, permit }: Served<UpstreamAnswer>,
   budget: Budget,
-): UnpaidAnswer {
+): UnpaidAnswer<ChatFollower> {
   const draft = draftOf(answer, permit, budget);
-  return { draft, text: answer.withUsage ? answer.withUsage(draft.usage) : answer.body_text };
+  return {
+    ...{ text: textOf(answer, draft), usage: draft.usage, is_fit: answer.is_fit },
+    async pay({ call, reservation }) {
+      const settlement = await settleCall(call, reservation, draft, 'completed');
+      if (call.record) call.record.isCharged = true;
+      return settlement;
+    },
+  };
+}
+
+/** Returns an answer as its client gets it. */
+function textOf({ withUsage, body_text }: UpstreamAnswer, { usage }: Draft): string {
+  return withUsage ? withUsage(usage) : body_text;
 }
 
 function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {

@@ -32,12 +32,12 @@ export function openCache(live: CurrentInstallation, { WEIR_CACHE }: Environment
 }
 
 function settingsOf(
-  { enabled, hours, scope, max_mb, max_entries, max_total_mb }: Installation['cache'],
+  { enabled, hours, max_mb, max_entries, max_total_mb }: Installation['cache'],
   isOn: boolean,
 ): CacheSettings {
   return {
     enabled: enabled && isOn,
-    ...{ scope, max_entries, max_age_ms: hours * MS_PER_HOUR },
+    ...{ max_entries, max_age_ms: hours * MS_PER_HOUR },
     ...{ max_bytes: max_mb * BYTES_PER_MB, max_total_bytes: max_total_mb * BYTES_PER_MB },
   };
 }

@@ -210,6 +210,10 @@ export interface StreamEvent {
    * matched; then `produced` is its text.
    */
   readonly pieces?: readonly string[];
+  /**
+   * Set if the event tells whether the answer is fit to be sent again later (`fitness.ts`).
+   */
+  readonly is_fit?: boolean | undefined;
 }
 
 /** The JSON of an upstream's event, before and after its produced text. */
@@ -291,6 +295,8 @@ export interface UpstreamAnswer {
   readonly withUsage?: ((usage: TokenUsage) => string) | undefined;
   /** True if the upstream reported impossible usage. */
   readonly has_impossible_usage?: boolean | undefined;
+  /** True if the answer is fit to be sent again later (`fitness.ts`). */
+  readonly is_fit: boolean;
   /** The number of web searches in the answer. Weir charges this number if `usage` is null. */
   readonly web_searches?: number;
   /** Returns all text that the model produced. Weir counts its tokens if no usage was reported. */

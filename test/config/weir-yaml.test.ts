@@ -85,7 +85,6 @@ describe('weir.yaml', () => {
       cache: {
         enabled: true,
         hours: 24,
-        scope: 'organization',
         max_mb: 64,
         max_entries: 50_000,
         max_total_mb: 128,

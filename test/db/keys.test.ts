@@ -65,6 +65,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       role: 'standard',
       organization_status: 'active',
       organization_requests_per_minute: null,
+      cache_scope: 'organization',
       is_previous_secret: false,
     });
     expect(await findKeyById(pool.orm, id)).toEqual(record as NonNullable<typeof record>);

@@ -18,11 +18,15 @@ test('the settings of an organization are read and changed', async () => {
     object: 'organization',
     id: app.organization_id,
     name: expect.any(String),
-    ...{ status: 'active', status_reason: '', keep_answers: true },
+    ...{ status: 'active', status_reason: '', keep_answers: true, cache_scope: 'organization' },
     settings: {
       keep_answers: {
         ...{ value: true, default: true },
         schema: { description: expect.any(String), type: 'boolean' },
+      },
+      cache_scope: {
+        ...{ value: 'organization', default: 'organization' },
+        schema: { description: expect.any(String), anyOf: expect.any(Array) },
       },
     },
   });
@@ -41,6 +45,7 @@ test.each([
   [{ keep_answers: 'no' }, 'keep_answers'],
   [{ keep_answers: null }, 'keep_answers'],
   [{ keep_answer: false }, 'keep_answer'],
+  [{ cache_scope: 'everybody' }, 'cache_scope'],
   [{ name: 'another' }, 'name'],
   [{}, 'body'],
 ])('400: %j', async (body, param) => {

@@ -31,9 +31,11 @@ export interface Answered {
   text: string;
 }
 
+/** With `DATABASE_URL` in `env`, Weir has a database that the test can read. */
 export async function startCachedWeir(
   cache: Partial<WeirYaml['cache']> = {},
   changes: (config: WeirYaml) => Partial<WeirYaml> = () => ({}),
+  env: Record<string, string> = {},
 ): Promise<CachedWeir> {
   const simulator = await startSimulator();
   const config = demoConfig(simulator.url);
@@ -44,9 +46,9 @@ export async function startCachedWeir(
     cache: { ...config.cache, ...cache },
   };
   const weir = await startWeir({
-    shared_database: true,
+    shared_database: env['DATABASE_URL'] === undefined,
     config: JSON.stringify(whole),
-    env: { WEIR_CACHE: 'on' },
+    env: { WEIR_CACHE: 'on', ...env },
   });
   return {
     weir,

@@ -1,7 +1,7 @@
 import type { DirectUsage } from '../../catalogue/direct-price.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { StreamedSpeech } from '../../inference/direct/speech.ts';
-import { streamError } from '../../inference/streaming/stream-error.ts';
+import { streamError } from '../../inference/stream-error.ts';
 import { chatErrorEvents } from '../../upstreams/stream/error-events.ts';
 
 /** Writes server-sent events of speech in one protocol, as text. */

@@ -1,5 +1,5 @@
 import type { GenerationInput } from '../../catalogue/inputs.ts';
-import { streamError } from '../../inference/streaming/stream-error.ts';
+import { streamError } from '../../inference/stream-error.ts';
 import type { TaskView } from '../../inference/tasks/port.ts';
 import type { PartialImage } from '../../upstreams/generation/contract.ts';
 import { chatErrorEvents } from '../../upstreams/stream/error-events.ts';

@@ -1,5 +1,6 @@
 import { findSettings, lockSettings, updateSettings } from '../../../db/accounts/settings.ts';
 import { appendAudit } from '../../../db/audit/log.ts';
+import type { TransactionSql } from '../../../db/client.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { changedMembers } from '../../json/changed-members.ts';
@@ -26,12 +27,21 @@ export function getOrganization(deps: ManagementDeps): Handler {
   };
 }
 
+interface OrganizationNews {
+  /**
+   * Notifies all replicas of a changed organization. Missing if this process has no other parts that know
+   * organizations. Must not throw.
+   */
+  readonly organizationNews?: { announce(organization_id: string): void };
+}
+
 /**
  * `PATCH /v1/management/organization`. With `keep_answers: false`, the kept answers of the
- * organization are deleted, and no repeat gets them from now on.
+ * organization are deleted, and no repeat gets them from now on. All replicas read a changed `cache_scope`
+ * with the keys.
  */
 export function updateOrganization(
-  deps: ManagementDeps & Pick<InferenceRouteDeps, 'repeats'>,
+  deps: ManagementDeps & Pick<InferenceRouteDeps, 'repeats'> & OrganizationNews,
 ): Handler {
   return async (context) => {
     const { organization_id, actor } = await admitManager(deps, context);
@@ -46,7 +56,7 @@ export function updateOrganization(
     }
     const action = 'organization.update';
     const request = { organization_id, actor_id: actor.id, route: action, body };
-    const response = await changeOnce(deps, context, request, async (tx) => {
+    const change = async (tx: TransactionSql) => {
       const before = await lockSettings<Settings>(tx, organization_id, SETTING_NAMES);
       if (!before) return answerOf(before);
       requireMatch(context.request, before.settings);
@@ -59,9 +69,17 @@ export function updateOrganization(
         });
       }
       return answerOf(after);
-    });
-    if (changes.keep_answers === false) await deps.repeats().dropUnwanted();
-    return response;
+    };
+    try {
+      const response = await changeOnce(deps, context, request, change);
+      if (changes.keep_answers === false) await deps.repeats().dropUnwanted();
+      return response;
+    } finally {
+      // Each replica reads the settings with the keys. It also reads them again if Weir does not know
+      // whether the change was committed.
+      deps.keys.invalidateOrganization(organization_id);
+      deps.organizationNews?.announce(organization_id);
+    }
   };
 }
 

@@ -22,6 +22,13 @@ export const SETTINGS = {
     schema: Type.Boolean({ errorMessage: 'must be true or false' }),
     default: true,
   },
+  cache_scope: {
+    says: 'Who gets an answer of the cache again: all keys of the organization, or only the key that asked first.',
+    schema: Type.Union([Type.Literal('organization'), Type.Literal('key')], {
+      errorMessage: 'must be organization or key',
+    }),
+    default: 'organization',
+  },
 } as const satisfies Partial<Record<keyof typeof organization.$inferSelect, Setting>>;
 
 type SettingName = keyof typeof SETTINGS;

@@ -1,12 +1,11 @@
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { CacheControl } from '../../protocols/cache-controls.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
-import type { InferenceCall } from '../call.ts';
+import type { Caller } from '../call.ts';
 import { isDeterministic } from './cache-control.ts';
 import { digestOf, type RequestIdentity } from './canonical-request.ts';
 import { Entry } from './entry.ts';
 import { EntryStore, type StoreBounds } from './entry-store.ts';
-import { Flight } from './flight.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { mappingVersion } from './mapping-version.ts';
 import type { CachedKind } from './neutral-ids.ts';
@@ -15,9 +14,10 @@ import { sketchOf } from './sketch.ts';
 /** How the cache works, as `weir.yaml` says. */
 export interface CacheSettings extends StoreBounds {
   readonly enabled: boolean;
-  /** Who shares answers: all keys of an organization, or only the calls of one key. */
-  readonly scope: 'organization' | 'key';
 }
+
+/** The key of a call, and with whom it shares answers: all keys of the organization, or nobody. */
+export type CacheCaller = Pick<Caller, 'id' | 'organization_id' | 'cache_scope'>;
 
 export interface AnswerCacheDeps {
   readonly settings: () => CacheSettings;
@@ -30,7 +30,7 @@ export interface AnswerCacheDeps {
 export interface CacheableCall {
   readonly kind: CachedKind;
   readonly request_id: string;
-  readonly key: { readonly id: string; readonly organization_id: string };
+  readonly key: CacheCaller;
   readonly model: CatalogueModel;
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
@@ -61,8 +61,6 @@ const MAX_BODY_CHARS = 1024 * 1024;
  */
 export class AnswerCache {
   private readonly store: EntryStore;
-  /** The calls that run, by their sketch. */
-  private readonly flights = new Map<number, Flight>();
 
   constructor(private readonly deps: AnswerCacheDeps) {
     this.store = new EntryStore(deps.settings, deps.now, deps.random);
@@ -75,13 +73,13 @@ export class AnswerCache {
 
   /** Returns the look-up of a call; undefined if the call bypasses the cache. */
   open(call: CacheableCall): Lookup | undefined {
-    const { enabled, scope } = this.deps.settings();
     const { control, kind, body, key } = call;
-    if (!enabled || control === 'no_cache' || control === 'semantic_only') return undefined;
+    if (!this.deps.settings().enabled || control === 'no_cache' || control === 'semantic_only')
+      return undefined;
     if (call.body_text.length > MAX_BODY_CHARS) return undefined;
     if (control !== 'response_only' && !isDeterministic(body)) return undefined;
-    const sketch = sketchOf(kind, body, scope === 'key' ? key.id : '');
-    return new Lookup(this.deps, this.store, call, sketch, this.flights, scope);
+    const scope = scopeOf(key);
+    return new Lookup(this.deps, this.store, call, scope, sketchOf(kind, body, scope));
   }
 
   /** Removes the entries that are too old. */
@@ -99,17 +97,25 @@ export class Lookup {
     private readonly deps: AnswerCacheDeps,
     private readonly store: EntryStore,
     private readonly call: CacheableCall,
+    private readonly scope: string,
     readonly sketch: number,
-    private readonly flights: Map<number, Flight>,
-    private readonly scope: CacheSettings['scope'],
   ) {}
+
+  get organization_id(): string {
+    return this.call.key.organization_id;
+  }
+
+  /** False if no other call may get the answer. */
+  get mayBeShared(): boolean {
+    return this.call.control !== 'no_store';
+  }
 
   /**
    * Returns the entry of the same request. `isUsable` reads its answer; an entry whose answer must not
    * be sent again is removed.
    */
   find(isUsable: (entry: Entry) => boolean): StoredHit | undefined {
-    const { organization_id } = this.call.key;
+    const { organization_id } = this;
     if (!this.store.mayHave(organization_id, this.sketch)) return undefined;
     const digest = this.digest();
     if (digest === null) return undefined;
@@ -126,10 +132,10 @@ export class Lookup {
     return { entry, entry_id, cost_nano_usd, age_s: Math.max(0, age_s) };
   }
 
-  /** Stores the answer of the call, after it was charged. */
+  /** Stores the answer of the call, after it was charged. The answer must be fit to be sent again. */
   keep(answer: KeptAnswer): void {
     const { call } = this;
-    if (call.control === 'no_store' || answer.usage?.web_searches) return;
+    if (!this.mayBeShared || answer.usage?.web_searches) return;
     const { request_id, key } = call;
     this.store.add(
       new Entry(
@@ -143,26 +149,6 @@ export class Lookup {
     );
   }
 
-  /** Returns the flight of an identical call that runs; undefined if there is none. */
-  findFlight(): Flight | undefined {
-    const { organization_id } = this.call.key;
-    let flight = this.flights.get(this.sketch);
-    for (; flight; flight = flight.next) {
-      if (flight.leader.key.organization_id !== organization_id) continue;
-      const digest = flight.lookup.digest();
-      if (digest !== null && digest === this.digest()) return flight;
-    }
-    return undefined;
-  }
-
-  /** Begins a flight, which identical calls join until it ends. */
-  lead(leader: InferenceCall): Flight {
-    const flight = new Flight(leader, this, (ended) => removeFlight(this.flights, ended));
-    flight.next = this.flights.get(this.sketch);
-    this.flights.set(this.sketch, flight);
-    return flight;
-  }
-
   /** The digest of the request; null if the request has none. */
   digest(): string | null {
     this.digested ??= { digest: digestOf(this.identify()) ?? null };
@@ -170,13 +156,9 @@ export class Lookup {
   }
 
   private identify(): RequestIdentity {
-    const { kind, key, model, headers, body_text } = this.call;
+    const { kind, model, headers, body_text } = this.call;
     this.identity ??= {
-      // The length keeps an id with a slash from passing for an organization and a key.
-      scope:
-        this.scope === 'key'
-          ? `${key.organization_id.length}/${key.organization_id}/${key.id}`
-          : key.organization_id,
+      scope: this.scope,
       kind,
       model_id: model.id,
       version: mappingVersion(model, this.deps.channels()),
@@ -187,15 +169,9 @@ export class Lookup {
   }
 }
 
-function removeFlight(flights: Map<number, Flight>, ended: Flight): void {
-  const { sketch } = ended.lookup;
-  const first = flights.get(sketch);
-  if (first === ended) {
-    if (ended.next) flights.set(sketch, ended.next);
-    else flights.delete(sketch);
-    return;
-  }
-  for (let flight = first; flight; flight = flight.next) {
-    if (flight.next === ended) flight.next = ended.next;
-  }
+/** Returns the name of those who share answers with a key. */
+function scopeOf({ id, organization_id, cache_scope }: CacheCaller): string {
+  if (cache_scope !== 'key') return organization_id;
+  // The length keeps an id with a slash from passing for an organization and a key.
+  return `${organization_id.length}/${organization_id}/${id}`;
 }

@@ -1,17 +1,22 @@
-import type { Reservation } from '../../actors/money/reservation.ts';
+import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
+import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
-import type { Budget } from '../budget/budget.ts';
-import type { Draft, InferenceCall } from '../call.ts';
 import { entryIdOf } from './entry.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 
+/** The part of a call that a flight needs. */
+export interface FlightCall {
+  readonly request_id: string;
+  readonly signal: ListenableSignal;
+}
+
 /** A call that waits for the answer of an identical call, and may have to pay it. */
-export interface Follower {
-  readonly call: InferenceCall;
+export interface Follower<Call extends FlightCall> {
+  readonly call: Call;
   readonly reservation: Reservation;
-  readonly budget: Budget;
   /** True once the call pays for the answer. */
   isPayer?: boolean;
 }
@@ -20,44 +25,55 @@ export interface Follower {
 export type FlightEnd =
   /** `rest` is what completes the stream. */
   | { readonly state: 'answered'; readonly kept: KeptAnswer; readonly rest: string }
-  | { readonly state: 'failed'; readonly error?: WeirError };
+  /** `error` is set if every identical call could have got it: the upstream failed. */
+  | { readonly state: 'failed'; readonly error?: unknown };
 
-/** An answer that nobody has paid. */
-export interface UnpaidAnswer {
+/** A whole answer that nobody has paid. */
+export interface UnpaidAnswer<Member> {
+  /** The answer as the client that pays gets it. */
   readonly text: string;
-  readonly draft: Draft;
+  /** Null for calls whose answers have no usage of their own. */
+  readonly usage: AnswerUsage | null;
+  /** True if the answer is fit to be sent again later. */
+  readonly is_fit: boolean;
+  /** Charges a call; resolves when the charge is committed. */
+  readonly pay: (member: Member) => Promise<Settlement>;
 }
 
 /** The part of a look-up that tells which calls are identical. */
 export interface FlightLookup {
   readonly sketch: number;
+  readonly organization_id: string;
   digest(): string | null;
 }
 
 /**
  * One upstream call whose answer several identical calls wait for. It goes on while one of their
- * clients is there: as a signal, it is aborted only when nobody waits for the answer any more. Errors
- * are never shared: a follower of a flight that failed runs on its own.
+ * clients is there: as a signal, it is aborted only when nobody waits for the answer any more.
  */
-export class Flight implements CallSignal {
+export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
+  implements CallSignal
+{
   /** The events that followers may have so far; '' for a whole answer. */
   text = '';
   end: FlightEnd | undefined;
+  /** True if the answer goes on for the followers, without the call that began the flight. */
+  goesOn = false;
   /** Another flight with the same sketch. */
-  next: Flight | undefined;
+  next: Flight<Member> | undefined;
   /** Returns the events that tell a client that its stream broke off. Set once a stream has begun. */
   writeError: ((error: WeirError, request_id: string) => string) | undefined;
   /** Called when the follower that pays has left. */
   onPayerLeft: (() => void) | undefined;
   /** Nearly all flights have no followers, so this and the next members are made when they are needed. */
-  private followers: Set<Follower> | undefined;
-  private unpaid: UnpaidAnswer | undefined;
+  private followers: Set<Member> | undefined;
+  private unpaid: UnpaidAnswer<Member> | undefined;
   private change: PromiseWithResolvers<void> | undefined;
 
   constructor(
-    readonly leader: InferenceCall,
+    readonly leader: Member['call'],
     readonly lookup: FlightLookup,
-    private readonly onEnd: (flight: Flight) => void,
+    private readonly flights: { remove(flight: Flight<Member>): void },
   ) {}
 
   get aborted(): boolean {
@@ -77,18 +93,19 @@ export class Flight implements CallSignal {
     return this.hasFollowers && this.leader.signal.aborted;
   }
 
-  join(follower: Follower): void {
+  join(follower: Member): void {
     this.followers ??= new Set();
     this.followers.add(follower);
   }
 
-  leave(follower: Follower): void {
+  leave(follower: Member): void {
     this.followers?.delete(follower);
     if (follower.isPayer && !this.end) this.onPayerLeft?.();
+    if (this.unpaid && !this.hasFollowers) this.finish({ state: 'failed' });
   }
 
   /** Returns the follower that pays from now on; undefined if there is none. */
-  promote(): Follower | undefined {
+  promote(): Member | undefined {
     for (const follower of this.followers ?? []) {
       if (follower.isPayer || follower.call.signal.aborted) continue;
       follower.isPayer = true;
@@ -107,18 +124,19 @@ export class Flight implements CallSignal {
   finish(end: FlightEnd): void {
     if (this.end) return;
     this.end = end;
-    this.onEnd(this);
+    this.flights.remove(this);
     this.wake();
   }
 
   /** Offers a whole answer that nobody has paid. The first follower that sees it pays it. */
-  handOver(unpaid: UnpaidAnswer): void {
+  handOver(unpaid: UnpaidAnswer<Member>): void {
+    this.goesOn = true;
     this.unpaid = unpaid;
     this.wake();
   }
 
   /** Takes the answer that nobody has paid; undefined if there is none, or another call took it. */
-  takeUnpaid(): UnpaidAnswer | undefined {
+  takeUnpaid(): UnpaidAnswer<Member> | undefined {
     const { unpaid } = this;
     this.unpaid = undefined;
     return unpaid;
@@ -137,6 +155,15 @@ export class Flight implements CallSignal {
 }
 
 /** Returns the hit that a follower is. The entry has the answer of the call that began the flight. */
-export function hitOf({ leader }: Flight, cost_nano_usd: number) {
+export function hitOf({ leader }: { readonly leader: FlightCall }, cost_nano_usd: number) {
   return { entry_id: entryIdOf(leader.request_id), age_s: 0, cost_nano_usd };
+}
+
+/**
+ * Returns the end of a flight whose first call failed. What happened after the upstream had answered,
+ * and the end of the call's own signal, is no failure of the upstream.
+ */
+export function failureOf({ signal }: FlightCall, isAnswered: boolean, error: unknown): FlightEnd {
+  const isOwn = isAnswered || (signal.aborted && error === signal.reason);
+  return isOwn ? { state: 'failed' } : { state: 'failed', error };
 }

@@ -1,10 +1,12 @@
 import { isObject } from '../../json/object.ts';
-import { answerIdOf, type InferenceCall, settleCall } from '../call.ts';
+import { answerIdOf, type InferenceCall } from '../call.ts';
 import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
-import { type Flight, type FlightEnd, type Follower, hitOf, type UnpaidAnswer } from './flight.ts';
+import type { ChatFlight, ChatFollower } from './chat-flight.ts';
+import { type FlightEnd, hitOf } from './flight.ts';
 import { FollowerRun } from './follower-run.ts';
 import type { KeptAnswer } from './kept-answer.ts';
+import { payUnpaid } from './pay-unpaid.ts';
 import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
@@ -16,8 +18,8 @@ type Answered = Extract<FlightEnd, { state: 'answered' }>;
  * client leaves, and the error of the charge.
  */
 export async function followFlight(
-  flight: Flight,
-  follower: Follower,
+  flight: ChatFlight,
+  follower: ChatFollower,
   lookup: Lookup,
 ): Promise<Response | undefined> {
   const { call } = follower;
@@ -26,7 +28,10 @@ export async function followFlight(
   try {
     while (!flight.end) {
       const pay = flight.takeUnpaid();
-      if (pay) return await payAnswer(flight, follower, lookup, pay);
+      if (pay) {
+        const kept = await payUnpaid(flight, follower, lookup, pay);
+        return await render(call, kept, { 'x-weir-cache': 'miss' });
+      }
       if (flight.text !== '' && canFollowEvents(flight.leader, call)) {
         isStreaming = true;
         const run = new FollowerRun(flight, follower);
@@ -50,31 +55,10 @@ function wantsUsage({ stream_options: options }: Readonly<Record<string, unknown
   return isObject(options) && options['include_usage'] === true;
 }
 
-/** Pays an answer whose first client has left, and lets the others have it. */
-async function payAnswer(
-  flight: Flight,
-  { call, reservation }: Follower,
-  lookup: Lookup,
-  { text, draft }: UnpaidAnswer,
-): Promise<Response> {
-  try {
-    const { charged, overrun } = await settleCall(call, reservation, draft, 'completed');
-    if (call.record) call.record.isCharged = true;
-    const { usage } = draft;
-    const kept = { text, is_stream: false, usage, cost_nano_usd: charged + overrun };
-    lookup.keep(kept);
-    flight.finish({ state: 'answered', kept, rest: '' });
-    return await render(call, kept, { 'x-weir-cache': 'miss' });
-  } catch (error) {
-    flight.finish({ state: 'failed' });
-    throw error;
-  }
-}
-
 /** Answers a call with the whole answer of a flight. Undefined if the answer cannot be read. */
 async function answerWhole(
-  flight: Flight,
-  { call, reservation }: Follower,
+  flight: ChatFlight,
+  { call, reservation }: ChatFollower,
   { kept }: Answered,
 ): Promise<Response | undefined> {
   const hit = hitOf(flight, kept.cost_nano_usd);

@@ -1,8 +1,9 @@
 import { requestIdOf, withoutDashes } from '../../errors/request-id.ts';
 import { EventFollower } from '../../upstreams/replay/follow-events.ts';
 import { noteFailure } from '../records/call-ends.ts';
-import { streamError } from '../streaming/stream-error.ts';
-import { type Flight, type FlightEnd, type Follower, hitOf } from './flight.ts';
+import { streamError } from '../stream-error.ts';
+import type { ChatFlight, ChatFollower } from './chat-flight.ts';
+import { type FlightEnd, hitOf } from './flight.ts';
 import { readAnswer, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
@@ -25,8 +26,8 @@ export class FollowerRun {
   private endBytes: (() => void) | undefined;
 
   constructor(
-    private readonly flight: Flight,
-    private readonly follower: Follower,
+    private readonly flight: ChatFlight,
+    private readonly follower: ChatFollower,
   ) {
     const { call } = follower;
     this.events = new EventFollower({

@@ -1,6 +1,7 @@
 import { parseExact } from '../../json/exact-integers.ts';
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
+import { FITNESS } from '../../protocols/fitness.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import { writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import { withFreshNames } from '../../upstreams/replay/fresh-names.ts';
@@ -20,7 +21,7 @@ export function readAnswer(
   const replay = REPLAYS[protocol];
   try {
     const whole = kept.is_stream ? replay.assemble(eventsIn(kept.text)) : parseExact(kept.text);
-    if (!isObject(whole) || !(isForFollower || replay.isComplete(whole))) return undefined;
+    if (!isObject(whole) || !(isForFollower || FITNESS[protocol].isFit(whole))) return undefined;
     // A stream of chat completions shows its usage only to clients that asked for it.
     const lacksUsage = protocol === 'openai' && !isObject(whole['usage']) && kept.usage !== null;
     if (lacksUsage && kept.usage) whole['usage'] = writeOpenaiUsage(kept.usage);

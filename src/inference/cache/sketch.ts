@@ -14,18 +14,17 @@ const CONTENT: Record<CachedKind, string> = {
 };
 
 /**
- * Returns a number of 32 bits that is the same for all bodies with the same canonical form: a hash of
- * the last text of the conversation. If no stored request has the same number, the call is a miss, and
- * its canonical form is not needed. That form costs far more than the rest of a miss. `seed` differs
- * between callers that must not learn of each other.
+ * Returns a number of 32 bits that is the same for all bodies with the same canonical form and scope: a
+ * hash of the last text of the conversation. If no stored request has the same number, the call is a
+ * miss, and its canonical form is not needed. That form costs far more than the rest of a miss. Other
+ * scopes have other numbers, so the time of a miss does not depend on what they asked (P6).
  */
 export function sketchOf(
   kind: CachedKind,
   body: Readonly<Record<string, unknown>>,
-  seed: string,
+  scope: string,
 ): number {
-  const text = lastText(body[CONTENT[kind]]);
-  return Bun.hash.xxHash32(seed === '' ? text : `${seed}\n${text}`);
+  return Bun.hash.xxHash32(lastText(body[CONTENT[kind]]), Bun.hash.xxHash32(scope));
 }
 
 /** Returns the text at the end of some content; '' if there is none. */

@@ -11,11 +11,24 @@ import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usa
 import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import type { AnswerCache } from '../cache/answer-cache.ts';
-import { answerFromCache, type DirectCache, openDirectCache } from '../cache/cached-direct.ts';
+import {
+  answerFromCache,
+  type CachedCall,
+  type DirectCache,
+  type DirectFollower,
+  followDirect,
+  openDirectCache,
+} from '../cache/cached-direct.ts';
+import { type Flight, failureOf, type UnpaidAnswer } from '../cache/flight.ts';
+import type { Flights } from '../cache/flights.ts';
+import { joinFlights } from '../cache/join-flights.ts';
+import type { KeptAnswer } from '../cache/kept-answer.ts';
+import { ledAnswer } from '../cache/led-answer.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
+import { StopSignal } from '../streaming/stop-signal.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
 const SCENES: Record<DirectModel['operation'], string> = {
@@ -82,36 +95,74 @@ export function estimateOf(
 /**
  * Runs a direct call that is not streamed: reserve → route → call → settle. Resolves when the
  * charge is committed (P4). Throws WeirError, or the signal's reason if the client left. If it
- * throws, nothing is charged.
+ * throws, nothing is charged. `flights` has the direct calls that run.
  */
 export async function runDirect<Protocol, Answer>(
   deps: DirectDeps,
   call: DirectCall<Protocol, DirectAnswer<Answer>>,
+  flights: Flights<DirectFollower>,
 ): Promise<Answer> {
   const reservation = await reserveDirect(deps, call);
+  let flight: Flight<DirectFollower> | undefined;
+  let isAnswered = false;
   try {
     const lookup = openDirectCache(deps.cache, call);
-    const scene = SCENES[call.model.operation];
-    const found = lookup && (await answerFromCache(call, scene, lookup, reservation));
-    if (found) return found.answer as Answer;
-    const { opened, permit } = await requestDirect(deps, call);
+    if (lookup) {
+      const scene = SCENES[call.model.operation];
+      const found = await answerFromCache(call, scene, lookup, reservation);
+      if (found) return found.answer as Answer;
+      const leader = lookup.mayBeShared ? call : undefined;
+      const joined = await joinFlights(flights, lookup, leader, (running) =>
+        followDirect(running, { call, reservation }, scene, lookup),
+      );
+      if (joined.answer) return joined.answer.answer as Answer;
+      flight = joined.flight;
+    }
+    const led = flight ? { ...call, signal: new StopSignal(flight) } : call;
+    const requested = requestDirect(deps, led);
+    const served = await (flight ? ledAnswer(requested, flight, unpaidOf) : requested);
+    isAnswered = true;
+    const { opened, permit } = served;
     permit.succeeded();
     if (opened.has_impossible_usage) noteImpossibleUsage(permit, deps, call.request_id);
-    const { charged, overrun } = await settleDirect(call, permit, reservation, opened.usage, {
-      outcome: 'completed',
-      estimated: opened.estimated,
-      paid_nano_usd: opened.paid_nano_usd,
-    });
-    lookup?.keep({
-      ...{ text: JSON.stringify(opened.answer), is_stream: false, usage: null },
-      cost_nano_usd: charged + overrun,
-    });
+    const { charged, overrun } = await settleAnswer(call, reservation, served);
+    if (lookup) {
+      const kept = keptOf(opened.answer, charged + overrun);
+      lookup.keep(kept);
+      flight?.finish({ state: 'answered', kept, rest: '' });
+    }
     return opened.answer;
   } catch (error) {
     // After a charge, `release` has no effect.
     reservation.release();
+    if (flight && !flight.goesOn) flight.finish(failureOf(call, isAnswered, error));
     throw error;
   }
+}
+
+function keptOf(answer: unknown, cost_nano_usd: number): KeptAnswer {
+  return { text: JSON.stringify(answer), is_stream: false, usage: null, cost_nano_usd };
+}
+
+type Requested = Omit<OpenDirect<DirectAnswer<unknown>>, 'reservation'>;
+
+/** Returns an answer that another call must pay. */
+function unpaidOf(served: Requested): UnpaidAnswer<DirectFollower> {
+  return {
+    ...{ text: JSON.stringify(served.opened.answer), usage: null, is_fit: true },
+    pay: ({ call, reservation }) => settleAnswer(call, reservation, served),
+  };
+}
+
+/** Charges a whole answer; resolves when the charge is committed. */
+function settleAnswer(
+  call: CachedCall,
+  reservation: Reservation,
+  { opened, permit }: Requested,
+): Promise<Settlement> {
+  const { usage, estimated, paid_nano_usd } = opened;
+  const result = { outcome: 'completed' as const, estimated, paid_nano_usd };
+  return settleDirect(call, permit, reservation, usage, result);
 }
 
 /**
@@ -191,12 +242,7 @@ function detailOf(
 
 /** Charges a direct call; resolves when the charge is committed. */
 export async function settleDirect(
-  {
-    model,
-    key,
-    request_id,
-    record,
-  }: Pick<DirectCall<unknown, unknown>, 'model' | 'key' | 'request_id' | 'record'>,
+  { model, key, request_id, record }: Pick<CachedCall, 'model' | 'key' | 'request_id' | 'record'>,
   permit: ChannelPermit,
   reservation: Reservation,
   usage: DirectUsage,

@@ -4,7 +4,7 @@ import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamProtocol, UpstreamStream } from '../../upstreams/contract.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
-import type { Flight } from '../cache/flight.ts';
+import type { ChatFlight } from '../cache/chat-flight.ts';
 import type { InferenceCall } from '../call.ts';
 import type { StopSignal } from './stop-signal.ts';
 
@@ -39,6 +39,6 @@ export interface StreamDeps {
   /** Stores a complete answer; undefined if the answer must not be stored. */
   lookup?: Lookup | undefined;
   /** The identical calls that follow this one. */
-  flight?: Flight | undefined;
+  flight?: ChatFlight | undefined;
   onError: (error: unknown) => void;
 }

@@ -10,8 +10,8 @@ import { usageBeyond } from '../cache/usage-beyond.ts';
 import { settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
+import { streamError } from '../stream-error.ts';
 import { estimateTokens } from './estimated-tokens.ts';
-import { streamError } from './stream-error.ts';
 import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
 
 /**
@@ -41,6 +41,8 @@ export class StreamRun {
   private hasSent = false;
   /** What was sent, for the cache. */
   private sent = '';
+  /** True once the model ended the answer itself; false if the answer must not be sent again. */
+  private isFit: boolean | undefined;
   private isEnded = false;
   /** True if the money ran out before the answer was complete. */
   private isCutShort = false;
@@ -133,9 +135,10 @@ export class StreamRun {
    */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
     let ready = '';
-    for (const { text: sent, produced, final, withUsage } of events) {
+    for (const { text: sent, produced, final, withUsage, is_fit } of events) {
       this.produced.add(produced);
       this.produced_tokens += estimateTokens(produced);
+      if (is_fit !== undefined) this.isFit = is_fit && this.isFit !== false;
       const text = withUsage ? withUsage(this.usageSoFar()) : sent;
       if (final || this.held !== '') this.held += text;
       else ready += text;
@@ -359,7 +362,7 @@ export class StreamRun {
     if (!lookup) return;
     const cost_nano_usd = chatCharge(call.model, usage);
     const kept = { text: this.sent + rest, is_stream: true, usage, cost_nano_usd };
-    lookup.keep(kept);
+    if (this.isFit) lookup.keep(kept);
     flight?.finish({ state: 'answered', kept, rest });
   }
 

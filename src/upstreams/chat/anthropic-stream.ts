@@ -1,6 +1,7 @@
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
+import { messagesFitness } from '../../protocols/fitness.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -91,7 +92,8 @@ export class MessageStream implements MeteredStreamProtocol {
     const line = name ?? withoutLineBreaks(type);
     const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
     const write = (json: string) => `event: ${line}\ndata: ${json}\n\n`;
-    const event = { text: write(shown), produced, final: this.stopping, value };
+    const is_fit = messagesFitness.judge(value);
+    const event = { text: write(shown), produced, final: this.stopping, value, is_fit };
     if (!this.isImpossible) return event;
     if (type === 'message_start') {
       const withUsage = (usage: TokenUsage) =>

@@ -1,6 +1,7 @@
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
+import { messagesFitness } from '../../protocols/fitness.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hasUnthoughtCalls, withoutForeignThinking } from '../pass-through/foreign-signatures.ts';
@@ -53,6 +54,7 @@ export function answerOfMessages(
     ...wholeUsage(anthropicUsage(answer['usage'], null), call, (usage) =>
       editMembers(body_text, { usage: JSON.stringify(writeAnthropicUsage(usage)) }),
     ),
+    is_fit: messagesFitness.isFit(answer),
     web_searches: content.filter(isWebSearchBlock).length,
     produced: () => content.map(producedByBlock).join(''),
   };

@@ -1,5 +1,6 @@
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
+import { geminiFitness } from '../../protocols/fitness.ts';
 import { geminiUsage, usageMetadata } from '../../protocols/gemini-usage.ts';
 import type { ChatProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
@@ -53,6 +54,7 @@ function methods(
           ...wholeUsage(geminiUsage(answer['usageMetadata']), call, (usage) =>
             withUsageMetadata(body_text, usage),
           ),
+          is_fit: geminiFitness.isFit(answer),
           produced: () => producedText(answer),
         };
       }),
@@ -182,7 +184,12 @@ class ContentStream implements MeteredStreamProtocol {
     this.finished ||=
       Boolean(isBlocked) || candidates.some((each) => isObject(each) && each['finishReason']);
     const text = withoutLineBreaks(publish(data, chunk, this.call));
-    const event = { produced: producedText(chunk), final: this.finished, value: chunk };
+    const event = {
+      produced: producedText(chunk),
+      final: this.finished,
+      value: chunk,
+      is_fit: geminiFitness.judge(chunk),
+    };
     if (report !== 'impossible') return { text: `data: ${text}\n\n`, ...event };
     // Until the last chunk, the client gets no usage. Counting for each chunk would be slow.
     const hidden = `data: ${editMembers(text, { usageMetadata: null })}\n\n`;

@@ -1,6 +1,7 @@
 import type { WeirError } from '../../errors/weir-error.ts';
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
+import { responsesFitness } from '../../protocols/fitness.ts';
 import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
@@ -89,6 +90,7 @@ export class ResponseStream implements MeteredStreamProtocol {
       produced: type === 'response.output_item.added' ? nameIn(value['item']) : produced,
       final: this.done,
       value,
+      is_fit: responsesFitness.judge(value),
       ...(this.isImpossible && isObject(response)
         ? { withUsage: (usage) => write(this.withUsage(shown, usage)) }
         : {}),

@@ -1,6 +1,7 @@
 import { editItems } from '../../json/items.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
+import { responsesFitness } from '../../protocols/fitness.ts';
 import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -41,6 +42,7 @@ export const openaiResponsesProtocol: UpstreamProtocol = {
         ...wholeUsage(responsesUsage(answer['usage'], webSearchesIn(answer)), call, (usage) =>
           editMembers(body_text, { usage: JSON.stringify(writeResponsesUsage(usage)) }),
         ),
+        is_fit: responsesFitness.isFit(answer),
         web_searches: webSearchesIn(answer),
         produced: () => producedByItems(output),
       };

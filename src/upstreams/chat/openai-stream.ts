@@ -1,5 +1,6 @@
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
+import { chatFitness } from '../../protocols/fitness.ts';
 import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
@@ -81,6 +82,7 @@ export class ChatStream implements MeteredStreamProtocol {
       produced: producedText(choices, 'delta'),
       final: this.isFinished(),
       value: chunk,
+      is_fit: chatFitness.judge(chunk),
     };
     if (!isShown || report !== 'impossible') return sent;
     return { ...sent, withUsage: (usage) => withUsage(text, usage) };

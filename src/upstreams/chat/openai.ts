@@ -1,4 +1,5 @@
 import { editMembers } from '../../json/members.ts';
+import { chatFitness } from '../../protocols/fitness.ts';
 import type { ChatProtocol } from '../../protocols/names.ts';
 import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
@@ -50,6 +51,7 @@ function answerOf(
     usage,
     withUsage,
     has_impossible_usage,
+    is_fit: chatFitness.isFit(answer),
     produced: () => producedText(choices, 'message'),
   };
 }

@@ -3,7 +3,6 @@ import { type AnswerObject, type AnswerReplay, objectsIn, plainEvent, without } 
 
 /** Members of a message or delta that name or number something. All other texts grow. */
 const NAMES = ['role', 'id', 'type', 'index', 'name'];
-const COMPLETE = ['stop', 'tool_calls', 'function_call'];
 const DONE = 'data: [DONE]\n\n';
 
 /** Chat completions (OpenAI docs: Chat Completions, Streaming). */
@@ -29,11 +28,6 @@ export const chatReplay: AnswerReplay = {
       })),
       ...(usage === undefined ? {} : { usage }),
     };
-  },
-
-  isComplete(answer) {
-    const choices = objectsIn(answer['choices']);
-    return choices.length > 0 && choices.every(isCompleteChoice);
   },
 
   ids: (answer) =>
@@ -109,12 +103,6 @@ function grownCalls(
     result[index] = result[index] ? grown(result[index], call) : call;
   }
   return result.filter(isObject);
-}
-
-function isCompleteChoice({ finish_reason, message }: AnswerObject): boolean {
-  if (!COMPLETE.some((reason) => reason === finish_reason) || !isObject(message)) return false;
-  const { refusal, annotations } = message;
-  return !refusal && objectsIn(annotations).length === 0;
 }
 
 /** Returns the choices of the chunks of one choice: its start, each of its members, its end. */

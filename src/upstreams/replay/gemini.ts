@@ -1,9 +1,6 @@
 import { isObject } from '../../json/object.ts';
 import { type AnswerObject, type AnswerReplay, objectsIn, plainEvent, without } from './replay.ts';
 
-/** The parts that a model makes itself. All others hold results of tools of the provider. */
-const OWN_PARTS = ['text', 'thought', 'thoughtSignature', 'functionCall'];
-
 /** Gemini's generateContent (Gemini API docs: GenerateContentResponse). */
 export const geminiReplay: AnswerReplay = {
   id: 'responseId',
@@ -23,12 +20,6 @@ export const geminiReplay: AnswerReplay = {
     }
     if (candidates.size === 0) return undefined;
     return { candidates: [...candidates.values()].map(tidy), ...members };
-  },
-
-  isComplete({ candidates, promptFeedback }) {
-    const isBlocked = isObject(promptFeedback) && promptFeedback['blockReason'] !== undefined;
-    const all = objectsIn(candidates);
-    return !isBlocked && all.length > 0 && all.every(isCompleteCandidate);
   },
 
   ids: ({ candidates }) =>
@@ -63,12 +54,4 @@ function tidy(candidate: AnswerObject): AnswerObject {
   const filled = parts.filter((part) => !isPlain(part) || part['text'] !== '');
   const kept = filled.length > 0 ? filled : parts.slice(0, 1);
   return { ...candidate, content: { role: 'model', parts: kept } };
-}
-
-function isCompleteCandidate(candidate: AnswerObject): boolean {
-  if (candidate['finishReason'] !== 'STOP' || isObject(candidate['groundingMetadata']))
-    return false;
-  return partsOf(candidate).every((part) =>
-    Object.keys(part).every((name) => OWN_PARTS.includes(name)),
-  );
 }

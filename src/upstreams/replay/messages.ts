@@ -2,10 +2,6 @@ import { parseExact } from '../../json/exact-integers.ts';
 import { isObject } from '../../json/object.ts';
 import { type AnswerObject, type AnswerReplay, namedEvent, objectsIn, without } from './replay.ts';
 
-const COMPLETE = ['end_turn', 'tool_use', 'stop_sequence'];
-/** The blocks that a model makes itself. All others hold results of tools of the provider. */
-const OWN_BLOCKS = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
-
 /** Messages (Anthropic docs: Messages, Streaming). */
 export const messagesReplay: AnswerReplay = {
   id: 'id',
@@ -28,10 +24,6 @@ export const messagesReplay: AnswerReplay = {
     }
     return message && { ...message, content: blocks.map(finished) };
   },
-
-  isComplete: ({ stop_reason, content }) =>
-    COMPLETE.some((reason) => reason === stop_reason) &&
-    objectsIn(content).every(({ type }) => OWN_BLOCKS.some((own) => own === type)),
 
   ids: ({ content }) => objectsIn(content).map(({ id }) => id),
 

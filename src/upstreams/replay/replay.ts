@@ -13,11 +13,6 @@ export interface AnswerReplay {
   readonly id: string;
   /** Returns the whole answer of a complete stream; undefined if the events do not make one. */
   assemble(events: readonly AnswerObject[]): Record<string, unknown> | undefined;
-  /**
-   * True if the model ended the answer itself. False for an answer that was cut off or refused, and for
-   * one with results of tools that the provider ran, which are of their time.
-   */
-  isComplete(answer: AnswerObject): boolean;
   /** Returns the ids of tool calls and items. */
   ids(answer: AnswerObject): unknown[];
   /** Returns the text of the events of a stream with the whole answer. */

@@ -1,8 +1,6 @@
 import { isObject } from '../../json/object.ts';
 import { type AnswerObject, type AnswerReplay, namedEvent, objectsIn, without } from './replay.ts';
 
-/** The items that a model makes itself. All others hold results of tools of the provider. */
-const OWN_ITEMS = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
 /** The events that end a response. */
 const ENDS = ['response.completed', 'response.incomplete'];
 /** Members that a response copies from its request, and on which its answer does not depend. */
@@ -18,14 +16,6 @@ export const responsesReplay: AnswerReplay = {
     const response = isEnd ? last?.['response'] : undefined;
     return isObject(response) ? response : undefined;
   },
-
-  isComplete: ({ status, output }) =>
-    status === 'completed' &&
-    objectsIn(output).every(
-      ({ type, content }) =>
-        OWN_ITEMS.some((own) => own === type) &&
-        objectsIn(content).every((part) => part['type'] !== 'refusal' && !isCited(part)),
-    ),
 
   ids: ({ output }) => objectsIn(output).flatMap(({ id, call_id }) => [id, call_id]),
 
@@ -57,9 +47,6 @@ export const responsesReplay: AnswerReplay = {
     };
   },
 };
-
-/** True for a text that cites results of a search of the provider. */
-const isCited = ({ annotations }: AnswerObject) => objectsIn(annotations).length > 0;
 
 /** The events of a stream, with their numbers. */
 class Events {

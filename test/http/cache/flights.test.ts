@@ -149,14 +149,64 @@ test("one's 402 is its own", async () => {
   expect((await leader).status).toBe(200);
 });
 
-test('an error is not shared: each follower runs on its own', async () => {
-  const body = fresh('status=500 latency_ms=300 times=1');
+describe('the first call fails', () => {
+  const herd = async (directives: string, more: object = {}) => {
+    const body = fresh(directives, more);
+    const before = await world.upstreamCalls();
+    const leader = world.post(PATH, body);
+    await arrived(before);
+    const followers = Array.from({ length: 20 }, () => world.post(PATH, body));
+    const { status } = await leader;
+    const answers = await Promise.all(followers);
+    return { status, answers, calls: (await world.upstreamCalls()) - before };
+  };
+  const count = (states: readonly (string | null)[], state: string | null) =>
+    states.filter((each) => each === state).length;
+
+  test.each([[false], [true]])(
+    'its followers try once more, together; streamed: %p',
+    async (stream) => {
+      // The simulator counts the failures of the same directives, whatever else the prompt says.
+      const directives = `status=500 latency_ms=${stream ? 450 : 350} times=1`;
+      const { status, answers, calls } = await herd(directives, { stream });
+      expect([status, calls]).toEqual([502, 2]);
+      expect(answers.map((each) => each.status)).toEqual(Array(20).fill(200));
+      const states = answers.map(({ cache }) => cache);
+      expect([count(states, 'miss'), count(states, 'hit')]).toEqual([1, 19]);
+    },
+  );
+
+  test('if that fails too, they get its error: a sick upstream gets two calls of a herd', async () => {
+    const { status, answers, calls } = await herd('status=500 latency_ms=400');
+    expect([status, calls]).toEqual([502, 2]);
+    expect(answers.map((each) => each.status)).toEqual(Array(20).fill(502));
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(20);
+  });
+});
+
+test('a call with no_store has no followers, and may follow another one', async () => {
+  const body = fresh('tokens=20 latency_ms=400');
   const before = await world.upstreamCalls();
-  const leader = world.post(PATH, body);
+  const unshared = world.post(PATH, { ...body, cache_control: { type: 'no_store' } });
   await arrived(before);
-  const follower = world.post(PATH, body);
-  expect((await leader).status).toBe(502);
-  expect((await follower).status).toBe(200);
+  const leader = world.post(PATH, body);
+  await arrived(before + 1);
+  const follower = await world.post(PATH, { ...body, cache_control: { type: 'no_store' } });
+  expect([(await unshared).cache, (await leader).cache, follower.cache]).toEqual([
+    ...['miss', 'miss', 'hit'],
+  ]);
+});
+
+test('a call that little money may cut short has no followers', async () => {
+  const body = fresh('tokens=20 latency_ms=500', { max_tokens: 4_000 });
+  const before = await world.upstreamCalls();
+  const poor = await newKey({ limitAmount: 0.0003 });
+  const short = world.post(PATH, body, { key: poor.key });
+  await arrived(before);
+  const whole = await world.post(PATH, body);
+  expect([(await short).status, whole.status, whole.cache]).toEqual([200, 200, 'miss']);
+  expect(await world.upstreamCalls()).toBe(before + 2);
 });
 
 test('the first call passes its deadline: it gets a 504, and the next one the answer', async () => {

@@ -1,9 +1,12 @@
 /** P6: who shares answers; and what ends them. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CachedWeir, startCachedWeir } from '../../support/cached-weir.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
 import { fc } from '../../support/property.ts';
+import { until } from '../../support/until.ts';
+import { startWeir } from '../../support/weir.ts';
 
 setDefaultTimeout(120_000);
 
@@ -109,17 +112,48 @@ describe('answers are shared', () => {
     }
   });
 
-  test('by one key only, if the scope is the key', async () => {
-    const world = await startCachedWeir({ scope: 'key' });
+  test('by one key only, if the organization says so; on every replica, and on record', async () => {
+    const database = await createTestDatabase();
+    const env = { DATABASE_URL: database.url };
+    const world = await startCachedWeir({}, undefined, env);
+    const config = readFileSync(join(world.weir.data, '..', 'weir.yaml'), 'utf8');
+    const other = await startWeir({ config, env: { ...env, WEIR_CACHE: 'on' } });
     try {
       const { key } = await newKey(world);
       const body = bodyOf('Mine alone [[sim tokens=4]]');
       expect((await world.post(PATH, body)).cache).toBe('miss');
+      expect((await world.post(PATH, body, { key })).cache).toBe('hit');
+      const send = async (as: string) => {
+        const response = await fetch(other.base_url + PATH, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        await response.text();
+        return response.headers.get('x-weir-cache');
+      };
+      expect([await send(key), await send(world.weir.api_key)]).toEqual(['miss', 'hit']);
+
+      const changed = await world.manage('PATCH', '/organization', { cache_scope: 'key' });
+      expect(changed).toMatchObject({ cache_scope: 'key' });
+      expect((await world.post(PATH, body)).cache).toBe('miss');
       expect((await world.post(PATH, body, { key })).cache).toBe('miss');
       expect((await world.post(PATH, body, { key })).cache).toBe('hit');
       expect((await world.post(PATH, body)).cache).toBe('hit');
+      await until('the other replica knows', async () => (await send(key)) === 'miss');
+      expect([await send(world.weir.api_key), await send(key)]).toEqual(['miss', 'hit']);
+      const { data } = await world.manage<{ data: { after: object }[] }>(
+        'GET',
+        '/audit-log?action=organization.update',
+      );
+      expect(data[0]?.after).toEqual({ cache_scope: 'key' });
+
+      await world.manage('PATCH', '/organization', { cache_scope: 'organization' });
+      expect((await world.post(PATH, body, { key })).cache).toBe('hit');
     } finally {
+      await other.stop();
       await world.stop();
+      await database.drop();
     }
   });
 

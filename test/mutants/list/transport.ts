@@ -250,8 +250,8 @@ export const TRANSPORT: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/inference/streaming/stream-error.ts',
-    tests: ['test/inference/streaming/stream-error.test.ts'],
+    path: 'src/inference/stream-error.ts',
+    tests: ['test/inference/stream-error.test.ts'],
     mutants: [
       {
         name: 'a stall is no timeout_error',

@@ -1,5 +1,6 @@
 /** A stored answer is sent again: a stream of it has the same content, whichever protocol it is of. */
 import { describe, expect, test } from 'bun:test';
+import { FITNESS } from '../../../src/protocols/fitness.ts';
 import { CLIENT_PROTOCOLS, type ClientProtocol } from '../../../src/protocols/names.ts';
 import { freshName, withFreshNames } from '../../../src/upstreams/replay/fresh-names.ts';
 import { REPLAYS } from '../../../src/upstreams/replay/protocols.ts';
@@ -18,7 +19,7 @@ describe.each(CLIENT_PROTOCOLS.map((name) => [name]))('%s', (protocol) => {
         const answer = ANSWERS[protocol](said);
         const events = eventsIn(replay.stream(answer, USAGE));
         expect(replay.assemble(events)).toEqual(answer);
-        expect(replay.isComplete(answer)).toBe(true);
+        expect(FITNESS[protocol].isFit(answer)).toBe(true);
       }),
     );
   });
@@ -43,7 +44,7 @@ describe.each(CLIENT_PROTOCOLS.map((name) => [name]))('%s', (protocol) => {
   });
 });
 
-test('an answer that did not end by itself is not complete', () => {
+test('an answer that did not end by itself is not fit', () => {
   const said = { text: 'x', thought: 'y', call: undefined };
   const changed: [ClientProtocol, object][] = [
     ['openai', { choices: [{ message: { content: 'x' }, finish_reason: 'length' }] }],
@@ -64,8 +65,8 @@ test('an answer that did not end by itself is not complete', () => {
   ];
   for (const [protocol, change] of changed) {
     const answer = { ...ANSWERS[protocol](said), ...change };
-    expect({ protocol, change, isComplete: REPLAYS[protocol].isComplete(answer) }).toEqual({
-      ...{ protocol, change, isComplete: false },
+    expect({ protocol, change, isFit: FITNESS[protocol].isFit(answer) }).toEqual({
+      ...{ protocol, change, isFit: false },
     });
   }
 });

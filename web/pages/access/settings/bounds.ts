@@ -14,12 +14,9 @@ export function titleOf(name: string): string {
 /** The bounds of a setting in words; '' if any value of its type is one. */
 export function boundsOf(schema: Readonly<Record<string, unknown>>): string {
   const { minimum, maximum, minLength, maxLength } = schema;
-  const values = schema['anyOf'] ?? schema['enum'];
+  const choices = choicesOf(schema);
   if (schema['type'] === 'boolean') return 'On or off.';
-  if (Array.isArray(values)) {
-    const names = values.map((each: { const?: unknown }) => String(each.const ?? each));
-    return `One of ${names.join(', ')}.`;
-  }
+  if (choices) return `One of ${choices.join(', ')}.`;
   const [least, most, unit] =
     minLength === undefined && maxLength === undefined
       ? [minimum, maximum, '']
@@ -27,4 +24,11 @@ export function boundsOf(schema: Readonly<Record<string, unknown>>): string {
   if (least !== undefined && most !== undefined) return `From ${least} to ${most}${unit}.`;
   if (most !== undefined) return `At most ${most}${unit}.`;
   return least === undefined ? '' : `At least ${least}${unit}.`;
+}
+
+/** The only values of a setting; undefined if it can have others. */
+export function choicesOf(schema: Readonly<Record<string, unknown>>): string[] | undefined {
+  const values = schema['anyOf'] ?? schema['enum'];
+  if (!Array.isArray(values)) return undefined;
+  return values.map((each: { const?: unknown }) => String(each.const ?? each));
 }

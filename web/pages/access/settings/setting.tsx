@@ -8,7 +8,7 @@ import { ErrorNote } from '../../../parts/error-note.tsx';
 import { Card } from '../../../parts/page.tsx';
 import { say } from '../../../parts/said.tsx';
 import { useHere } from '../../../shell/here.ts';
-import { boundsOf, titleOf, wordsOf } from './bounds.ts';
+import { boundsOf, choicesOf, titleOf, wordsOf } from './bounds.ts';
 
 type Described = Organization['settings'][keyof Organization['settings']];
 
@@ -75,6 +75,22 @@ function Control({ id, setting: { value, schema }, isBusy, change }: ControlProp
         disabled={isBusy}
         onChange={(event) => change(event.target.checked)}
       />
+    );
+  }
+  const choices = choicesOf(schema);
+  if (choices) {
+    return (
+      <select
+        className="control max-w-40"
+        aria-labelledby={id}
+        value={String(value)}
+        disabled={isBusy}
+        onChange={(event) => change(event.target.value)}
+      >
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
     );
   }
   return <TextControl key={String(value)} {...{ id, value, schema, isBusy, change }} />;

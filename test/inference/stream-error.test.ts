@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { WeirError } from '../../../src/errors/weir-error.ts';
-import { streamError } from '../../../src/inference/streaming/stream-error.ts';
-import { RetryableUpstreamError, TerminalUpstreamError } from '../../../src/upstreams/contract.ts';
+import { WeirError } from '../../src/errors/weir-error.ts';
+import { streamError } from '../../src/inference/stream-error.ts';
+import { RetryableUpstreamError, TerminalUpstreamError } from '../../src/upstreams/contract.ts';
 
 const failed = (failure: RetryableUpstreamError['failure']) =>
   new RetryableUpstreamError(failure, 'secret words');

@@ -1,6 +1,6 @@
-import { WeirError } from '../../errors/weir-error.ts';
-import { RetryableUpstreamError } from '../../upstreams/contract.ts';
-import { publicError } from '../routing/route.ts';
+import { WeirError } from '../errors/weir-error.ts';
+import { RetryableUpstreamError } from '../upstreams/contract.ts';
+import { publicError } from './routing/route.ts';
 
 const HINT = 'Send the request again. The part that you received is charged.';
 

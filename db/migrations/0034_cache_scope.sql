@@ -1,0 +1,1 @@
+ALTER TABLE "organization" ADD COLUMN "cache_scope" text DEFAULT 'organization' NOT NULL;

@@ -1,0 +1,67 @@
+import type { ChannelActor } from '../../actors/channels/channel.ts';
+import { abilitiesOn } from '../../catalogue/abilities.ts';
+import type { WeirError } from '../../errors/weir-error.ts';
+import { isChatProtocol } from '../../protocols/names.ts';
+import { bedrockRefusal } from '../../upstreams/chat/bedrock-limits.ts';
+import { requestProtocolOf } from '../../upstreams/chat/protocols.ts';
+import { beyondModel } from '../../upstreams/translation/abilities.ts';
+import type { ReadRequest } from '../../upstreams/translation/neutral.ts';
+import { readRequest, untranslatableError } from '../../upstreams/translation/translate.ts';
+import type { InferenceCall } from '../call.ts';
+
+/**
+ * Returns those of a model's channels that can express every parameter of the call. If the model has
+ * chat channels, but none of them can, throws WeirError (400) that names the parameter.
+ */
+export function channelsFor(
+  serving: readonly ChannelActor[],
+  call: InferenceCall,
+): readonly ChannelActor[] {
+  for (const channel of serving) {
+    const { protocol } = channel.config;
+    // Bedrock speaks the client's own protocol, but not all of it.
+    if (protocol === 'bedrock' || !isNative(channel, call))
+      return channelsThatExpress(serving, call);
+  }
+  return serving;
+}
+
+/** True if the channel's upstream reads the body in the client's own protocol. */
+function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
+  return isChatProtocol(config.protocol) && requestProtocolOf(config.protocol) === call.protocol;
+}
+
+/**
+ * Returns the channels whose protocol can express every parameter of the call. If there is no such
+ * channel, throws the error of the first channel, which names the parameter.
+ */
+function channelsThatExpress(
+  serving: readonly ChannelActor[],
+  call: InferenceCall,
+): readonly ChannelActor[] {
+  let read: ReadRequest | undefined;
+  const readCall = () => {
+    read ??= readRequest(call.protocol, call.body);
+    return read;
+  };
+  const uses = () => readCall().uses;
+  let refusal: WeirError | undefined;
+  const able = serving.filter((channel) => {
+    const { protocol, models } = channel.config;
+    if (!isChatProtocol(protocol)) return false;
+    const abilities = abilitiesOn(call.model.declaration.abilities, protocol);
+    let error = isNative(channel, call)
+      ? undefined
+      : (untranslatableError(uses(), requestProtocolOf(protocol)) ??
+        beyondModel(readCall(), abilities));
+    if (protocol === 'bedrock') {
+      const physical_model = models[call.model.id] ?? call.model.id;
+      const model = { physical_model, public_model: call.model.id, abilities };
+      error ??= bedrockRefusal({ client: call.protocol, body: call.body }, model, uses);
+    }
+    refusal ??= error;
+    return !error;
+  });
+  if (able.length === 0 && refusal) throw refusal;
+  return able;
+}

@@ -378,6 +378,9 @@ export const usageLine = pgTable(
     index('usage_by_key').on(table.key_id, table.at),
     index('usage_by_organization').on(table.organization_id, table.at),
     index('usage_by_transaction').using('brin', table.xid),
+    index('usage_by_cache_entry')
+      .on(sql`(detail->>'cache_entry_id')`)
+      .where(sql`(detail->>'cache_entry_id') is not null`),
     check('charge_never_negative', sql`${table.charged_nano_usd} >= 0`),
     check('overrun_never_negative', sql`${table.overrun_nano_usd} >= 0`),
     check(

@@ -49,7 +49,7 @@ export interface CallDetail {
    * counts and the price.
    */
   readonly charge?: readonly RecordedPart[];
-  /** The entry of the cache that answered the call. */
+  /** The entry of the cache that answered the call, or whose rest the call paid. */
   readonly cache_entry_id?: string;
   /** What the answer from the cache saved the organization, nano-USD. */
   readonly saved_nano_usd?: number;

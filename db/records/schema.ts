@@ -37,5 +37,8 @@ export const callRecord = pgTable(
     index('call_record_by_key').on(table.key_id, table.at),
     index('call_record_by_organization').on(table.organization_id, table.at),
     index('call_record_by_transaction').using('brin', table.xid),
+    index('call_record_by_cache_entry')
+      .on(sql`(detail->>'cache_entry_id')`)
+      .where(sql`(detail->>'cache_entry_id') is not null`),
   ],
 );

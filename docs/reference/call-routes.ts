@@ -8,6 +8,7 @@ import {
 } from '../../src/catalogue/contracts/direct-schemas.ts';
 import { RANKED_SCENES } from '../../src/catalogue/ranking.ts';
 import { CATEGORIES } from '../../src/catalogue/schema.ts';
+import { CacheFeedbackSchema } from '../../src/http/cache/feedback.ts';
 import { ChatRequestSchema } from '../../src/http/chat/schema.ts';
 import { GenerateContentSchema } from '../../src/http/gemini/route.ts';
 import { MAX_ITEMS } from '../../src/http/messages/batches/read-items.ts';
@@ -208,6 +209,18 @@ const DIRECT: readonly ReferenceRoute[] = [
     ...chat('/v1/rerank'),
     says: 'Sorts documents by how well they answer a query.',
     ...{ body: RerankSchema, headers: PAID },
+  },
+  {
+    ...chat('/v1/cache/feedback'),
+    says: 'Takes a vote on a stored answer, which is removed if many keys say that it is bad.',
+    body: CacheFeedbackSchema,
+    words: {
+      cache_entry_id:
+        'The header `x-weir-cache-entry-id` or `x-request-id` of an answer of your organization.',
+      feedback_type: 'What the answer is. All but `good` say that it is bad.',
+      description: 'Why, in your own words.',
+    },
+    more: 'When an answer is removed: [the cache](../cache.md#feedback).',
   },
   {
     ...chat('/v1/translations'),

@@ -4,6 +4,7 @@ import {
   ExportAuditSchema,
   ListAuditSchema,
 } from '../../src/http/management/audit-log.ts';
+import { PurgeCacheSchema } from '../../src/http/management/cache.ts';
 import { ListWindowsSchema, OpenWindowSchema } from '../../src/http/management/debug-windows.ts';
 import { FindSchema } from '../../src/http/management/find.ts';
 import { NoticesSchema } from '../../src/http/management/notices.ts';
@@ -157,6 +158,22 @@ const DEBUG: readonly ReferenceRoute[] = [
   route('GET', '/requests/{id}/debug', 'Returns the copied request and answer of one call.'),
 ];
 
+const CACHE: readonly ReferenceRoute[] = [
+  {
+    ...route(
+      'DELETE',
+      '/cache',
+      'Removes the stored answers of the cache: all, those of one model, or one.',
+    ),
+    ...{ query: PurgeCacheSchema, headers: ONCE },
+    words: {
+      model: 'Only the answers of this model.',
+      cache_entry_id: 'Only this answer: `ce_…`, or the `req_…` of a call that got it.',
+    },
+    more: 'The rules: [the cache](../cache.md#purge).',
+  },
+];
+
 /** Which page a view is of. */
 const VIEW = { page: 'The page of the view, e.g. `usage`.' };
 
@@ -240,6 +257,7 @@ export const MANAGEMENT_REFERENCE: readonly ReferenceRoute[] = [
     more: 'How to check a signature: [webhooks](../operations.md#webhooks).',
   },
   ...DEBUG,
+  ...CACHE,
   ...VIEWS,
   ...AUDIT,
 ];

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
+import { deleteOldRules } from '../../db/cache/rules.ts';
 import { deleteOldTransitions } from '../../db/channels/transitions.ts';
 import { deleteOldCopies } from '../../db/debug/copies.ts';
 import { deleteOldWindows } from '../../db/debug/windows.ts';
@@ -27,6 +28,7 @@ const TRANSITIONS_A_SWEEP = 5_000;
 /** A copy may have megabytes. */
 const COPIES_A_SWEEP = 1_000;
 const WINDOWS_A_SWEEP = 1_000;
+const CACHE_RULES_A_SWEEP = 5_000;
 /** How long lists show invitations that have ended. */
 const KEEP_LINKS_DAYS = 90;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
@@ -86,6 +88,7 @@ export class Housekeeping {
     await deleteOldTransitions(sql, circuit_days, TRANSITIONS_A_SWEEP);
     await deleteOldCopies(sql, COPIES_A_SWEEP);
     await deleteOldWindows(sql, WINDOWS_A_SWEEP);
+    await deleteOldRules(sql, CACHE_RULES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopenedBatches(sql, UNOPENED_HOURS);
     await addMonths(sql);

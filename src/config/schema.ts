@@ -184,6 +184,13 @@ export const WeirYamlSchema = Type.Object(
           default: 128,
           description: 'Memory for the answers of all organizations, on each replica, MB.',
         }),
+        max_shared_mb: Type.Integer({
+          minimum: 0,
+          maximum: 1_048_576,
+          default: 256,
+          description:
+            'Memory of Redis for the answers of all organizations, MB. An organization has max_mb of it at most. 0: replicas share no answers.',
+        }),
       },
       {
         default: {},

@@ -15,7 +15,9 @@ export type KeyUse =
   | 'debug-copies'
   | 'sign-in'
   | 'channel-keys'
-  | 'aliases';
+  | 'aliases'
+  | 'cached-answers'
+  | 'cached-answer-names';
 
 /**
  * Returns the installation's key. The key is `WEIR_SECRET_KEY`, or a file in the data folder (mode

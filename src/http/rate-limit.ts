@@ -6,8 +6,8 @@ import {
   RateLimiterRes,
 } from 'rate-limiter-flexible';
 import { WeirError } from '../errors/weir-error.ts';
+import { RedisPause } from '../inference/redis-pause.ts';
 import { type ShownRateLimit, showTighter } from './rate-limit-headers.ts';
-import { RedisPause } from './redis-pause.ts';
 
 const WINDOW_S = 60;
 /**

@@ -7,6 +7,7 @@ import { createSolid } from './3d/route.ts';
 import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
+import { cacheFeedback } from './cache/feedback.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
 import { embeddings } from './embeddings/route.ts';
@@ -17,6 +18,7 @@ import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
 import { inspectRoutes } from './inspect/routes.ts';
 import type { InspectDeps } from './inspect/scope.ts';
+import type { CachePurgeDeps } from './management/cache.ts';
 import type { DebugRouteDeps } from './management/debug-windows.ts';
 import type { ManagementDeps } from './management/keys.ts';
 import { managementRoutes } from './management/routes.ts';
@@ -76,6 +78,8 @@ export interface AppDeps
   running: UsageDeps['running'];
   /** What happens in each organization. */
   feed: UsageDeps['feed'];
+  /** Removes stored answers. Missing if this process stores none. */
+  cacheChanges?: CachePurgeDeps['cacheChanges'];
   /** The debug windows. Missing if this process copies no calls. */
   debug?: DebugRouteDeps['debug'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
@@ -138,6 +142,9 @@ export function routes(deps: AppDeps): HttpRoute[] {
     openai('/v1/audio/transcriptions', { POST: audio(deps, 'transcriptions') }),
     openai('/v1/audio/speech', { POST: speech(deps) }),
     openai('/v1/rerank', { POST: rerank(deps) }),
+    openai('/v1/cache/feedback', {
+      POST: cacheFeedback({ ...deps, cacheChanges: deps.cacheChanges ?? notServedHere }),
+    }),
     openai('/v1/translations', { POST: translations(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     // The SDKs of OpenAI, Anthropic and Google request these paths.

@@ -13,7 +13,7 @@ import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
 import type { DirectFollower } from './cache/cached-direct.ts';
 import type { ChatFlight, ChatFollower } from './cache/chat-flight.ts';
-import { findAnswer, serveHit } from './cache/chat-hit.ts';
+import { findAnswer, findShared, serveHit } from './cache/chat-hit.ts';
 import { failureOf, type UnpaidAnswer } from './cache/flight.ts';
 import { Flights } from './cache/flights.ts';
 import { followFlight } from './cache/follow.ts';
@@ -80,7 +80,11 @@ export class Inference {
     try {
       const lookup = call.storeDraft ? undefined : this.lookUp(call);
       if (lookup) {
-        const hit = findAnswer(call, lookup);
+        let hit = findAnswer(call, lookup);
+        // Identical calls that run here are faster than a search elsewhere.
+        if (!hit && lookup.mayLoad && !this.flights.find(lookup)) {
+          hit = await findShared(call, lookup);
+        }
         if (hit) return await serveHit(call, reservation, hit);
         // An answer that little money may cut short is for this call alone.
         const leader = max_output_tokens === undefined && lookup.mayBeShared ? call : undefined;

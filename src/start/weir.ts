@@ -75,12 +75,14 @@ export async function startWeir(
     const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
     const generation = openGeneration(environment, live, key, overrides);
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
-    const { cache, stop: stopCache } = openCache(live, environment);
-    stopSteps.unshift(stopCache);
+    const onError = (error: unknown) => logError(log, error);
+    const answers = await openCache(live, environment, databases, key, log);
+    stopSteps.unshift(() => answers.stop());
+    const { cache } = answers;
     const opened = { ...installation, channel_keys: key.for('channel-keys'), cache };
     const actors = await startActors(databases, opened, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
-    const onError = (error: unknown) => logError(log, error);
+    const cacheChanges = await answers.follow(actors);
     const prices = await startPrices(live, databases, onError);
     stopSteps.unshift(() => prices.stop());
     const debug = await startDebug(actors.bus, databases, key.for('debug-copies'), onError);
@@ -129,6 +131,7 @@ export async function startWeir(
       metrics_token: environment.WEIR_METRICS_TOKEN,
       metrics: () => [
         ...actors.metrics(),
+        ...answers.metrics(),
         {
           name: 'weir_wrong_keys_refused_total',
           help: 'Requests refused because their address sent too many wrong keys or tokens.',
@@ -158,6 +161,7 @@ export async function startWeir(
         ...{ acts, alias_key, public_url: generation.ports.public_url },
       }),
       debug: () => debug,
+      cacheChanges: () => cacheChanges,
       batches: () => actors.batches,
       lists: () => databases.requests.sql,
       people,

@@ -88,6 +88,7 @@ describe('weir.yaml', () => {
         max_mb: 64,
         max_entries: 50_000,
         max_total_mb: 128,
+        max_shared_mb: 256,
       },
       roles: {},
     });

@@ -95,6 +95,8 @@ const SCHEMAS = {
   inspect_watched: Type.Object({ replica: Type.String() }),
   /** A frame of an actor (`Frame`), or the number of frames that came too fast. */
   inspect_news: Type.Object({ news: Type.Record(Type.String(), Type.Unknown()) }),
+  /** The organization purged entries of the cache, or votes removed one. */
+  cache: Type.Object({ organization_id: Type.String() }),
   /** A debug window of the organization was opened or closed. */
   debug: Type.Object({ organization_id: Type.String() }),
   /** The status or the limits of the organization changed. */

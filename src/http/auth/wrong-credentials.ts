@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { WeirError } from '../../errors/weir-error.ts';
 import { LruCache } from '../../inference/keys/lru-cache.ts';
-import { RedisPause } from '../redis-pause.ts';
+import { RedisPause } from '../../inference/redis-pause.ts';
 
 const WINDOW_S = 60;
 const MS_PER_S = 1_000;

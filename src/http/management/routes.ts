@@ -10,6 +10,7 @@ import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { auditRoutes } from './audit-log.ts';
 import { getBalance } from './balance.ts';
 import { ManagedBatches } from './batches.ts';
+import { type CachePurgeDeps, purgeCache } from './cache.ts';
 import { type DebugRouteDeps, DebugWindowRoutes } from './debug-windows.ts';
 import { WebhookDeliveries } from './deliveries.ts';
 import { findObject } from './find.ts';
@@ -39,6 +40,8 @@ export interface ManagementRouteDeps
     UsageDeps,
     WebhookRouteDeps,
     ManagedModelDeps {
+  /** Removes stored answers. Missing if this process stores none. */
+  cacheChanges?: CachePurgeDeps['cacheChanges'];
   /** The debug windows. Missing if this process copies no calls. */
   debug?: DebugRouteDeps['debug'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
@@ -60,6 +63,10 @@ export function managementRoutes(
     ...auditLogs(app),
     ...tokenRoutes(app),
     ...viewRoutes(app),
+    [
+      '/v1/management/cache',
+      { DELETE: purgeCache({ ...app, cacheChanges: app.cacheChanges ?? notServedHere }) },
+    ],
     ['/v1/management/balance', { GET: getBalance(app) }],
     ['/v1/management/organization', { GET: getOrganization(app), PATCH: updateOrganization(app) }],
     ['/v1/management/api-keys', { GET: listApiKeys(app), POST: createApiKey(app) }],

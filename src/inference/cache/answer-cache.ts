@@ -3,12 +3,14 @@ import type { CacheControl } from '../../protocols/cache-controls.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 import type { Caller } from '../call.ts';
 import { isDeterministic } from './cache-control.ts';
+import type { CacheRules } from './cache-rules.ts';
 import { digestOf, type RequestIdentity } from './canonical-request.ts';
 import { Entry } from './entry.ts';
 import { EntryStore, type StoreBounds } from './entry-store.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { mappingVersion } from './mapping-version.ts';
 import type { CachedKind } from './neutral-ids.ts';
+import type { SharedAnswers, SharedPlace } from './shared/shared-answers.ts';
 import { sketchOf } from './sketch.ts';
 
 /** How the cache works, as `weir.yaml` says. */
@@ -22,6 +24,10 @@ export type CacheCaller = Pick<Caller, 'id' | 'organization_id' | 'cache_scope'>
 export interface AnswerCacheDeps {
   readonly settings: () => CacheSettings;
   readonly channels: () => readonly ChannelConfig[];
+  /** Which entries must not be sent again. */
+  readonly rules: Pick<CacheRules, 'generationOf' | 'isRemoved'>;
+  /** The answers of all replicas. Undefined if they share none. */
+  readonly shared?: SharedAnswers | undefined;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -82,6 +88,18 @@ export class AnswerCache {
     return new Lookup(this.deps, this.store, call, scope, sketchOf(kind, body, scope));
   }
 
+  /** Removes the entries of an organization that its rules forbid. Called when they changed. */
+  obeyRules(organization_id: string): void {
+    const { rules } = this.deps;
+    const forbidden = this.store.list(
+      organization_id,
+      ({ request_id, model_id, generation }) =>
+        rules.isRemoved(organization_id, request_id) ||
+        rules.generationOf(organization_id, model_id) !== generation,
+    );
+    for (const entry of forbidden) this.store.remove(entry);
+  }
+
   /** Removes the entries that are too old. */
   removeOld(): void {
     this.store.removeOld();
@@ -91,6 +109,8 @@ export class AnswerCache {
 /** One call and its place in the cache. */
 export class Lookup {
   private identity: RequestIdentity | undefined;
+  /** As it is when the call begins: an answer from before a purge must not be found after it. */
+  private readonly generation: string;
   private digested: { readonly digest: string | null } | undefined;
 
   constructor(
@@ -99,7 +119,10 @@ export class Lookup {
     private readonly call: CacheableCall,
     private readonly scope: string,
     readonly sketch: number,
-  ) {}
+  ) {
+    const { key, model } = call;
+    this.generation = deps.rules.generationOf(key.organization_id, model.id);
+  }
 
   get organization_id(): string {
     return this.call.key.organization_id;
@@ -123,6 +146,7 @@ export class Lookup {
     if (!entry) return undefined;
     if (!isUsable(entry)) {
       this.store.remove(entry);
+      this.deps.shared?.remove(this.place);
       return undefined;
     }
     this.store.remeasure(entry);
@@ -132,21 +156,66 @@ export class Lookup {
     return { entry, entry_id, cost_nano_usd, age_s: Math.max(0, age_s) };
   }
 
+  /** True if another replica may have the answer. */
+  get mayLoad(): boolean {
+    return this.deps.shared?.mayFind === true;
+  }
+
+  /** Puts the answer that another replica stored into the memory of this one, where `find` finds it. */
+  async load(): Promise<void> {
+    const { max_age_ms } = this.deps.settings();
+    const { organization_id } = this;
+    const value = await this.deps.shared?.find(this.place);
+    const digest = value && this.digest();
+    if (!value || typeof digest !== 'string') return;
+    const { request_id, stored_at_ms, answer } = value;
+    if (!this.mayStore(request_id) || this.deps.now() - stored_at_ms > max_age_ms) return;
+    if (this.store.find(organization_id, this.sketch, digest)) return;
+    this.store.add(this.entryOf(request_id, stored_at_ms, answer, digest));
+  }
+
   /** Stores the answer of the call, after it was charged. The answer must be fit to be sent again. */
   keep(answer: KeptAnswer): void {
-    const { call } = this;
+    const { request_id, body_text } = this.call;
     if (!this.mayBeShared || answer.usage?.web_searches) return;
-    const { request_id, key } = call;
-    this.store.add(
-      new Entry(
-        request_id,
-        key.organization_id,
-        this.sketch,
-        this.deps.now(),
-        this.identify(),
-        answer,
-      ),
+    if (!this.mayStore(request_id)) return;
+    const stored_at_ms = this.deps.now();
+    this.store.add(this.entryOf(request_id, stored_at_ms, answer));
+    this.deps.shared?.store(this.place, { request_id, stored_at_ms, answer }, body_text.length);
+  }
+
+  /** False if the answer of a request was removed, or if the entries were purged after the call began. */
+  private mayStore(request_id: string): boolean {
+    const { key, model } = this.call;
+    const { rules } = this.deps;
+    return (
+      !rules.isRemoved(key.organization_id, request_id) &&
+      rules.generationOf(key.organization_id, model.id) === this.generation
     );
+  }
+
+  private entryOf(
+    request_id: string,
+    stored_at_ms: number,
+    answer: KeptAnswer,
+    digest?: string,
+  ): Entry {
+    const { organization_id } = this.call.key;
+    const identity = this.identify();
+    return new Entry(
+      request_id,
+      organization_id,
+      this.sketch,
+      stored_at_ms,
+      identity,
+      answer,
+      digest,
+    );
+  }
+
+  private get place(): SharedPlace {
+    const { organization_id } = this.call.key;
+    return { organization_id, sketch: this.sketch, digest: () => this.digest() };
   }
 
   /** The digest of the request; null if the request has none. */
@@ -162,6 +231,7 @@ export class Lookup {
       kind,
       model_id: model.id,
       version: mappingVersion(model, this.deps.channels()),
+      generation: this.generation,
       headers,
       body_text,
     };

@@ -7,6 +7,7 @@ import type { CallRecord } from '../records/call-record.ts';
 import type { AnswerCache, CacheCaller, Lookup } from './answer-cache.ts';
 import { addHit, type CacheState } from './cache-headers.ts';
 import { type Flight, type Follower, hitOf } from './flight.ts';
+import type { Flights } from './flights.ts';
 import type { CachedKind } from './neutral-ids.ts';
 import { payUnpaid } from './pay-unpaid.ts';
 import { settleHit } from './settle-hit.ts';
@@ -58,8 +59,13 @@ export async function answerFromCache(
   scene: string,
   lookup: Lookup,
   reservation: Reservation,
+  flights: Flights<DirectFollower>,
 ): Promise<{ readonly answer: unknown } | undefined> {
-  const hit = lookup.find(() => true);
+  let hit = lookup.find(() => true);
+  if (!hit && lookup.mayLoad && !flights.find(lookup)) {
+    await lookup.load();
+    hit = lookup.find(() => true);
+  }
   if (!hit) return undefined;
   await settleHit(call, scene, reservation, hit);
   const { entry, entry_id, age_s } = hit;

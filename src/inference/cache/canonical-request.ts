@@ -34,6 +34,8 @@ export interface RequestIdentity {
   readonly model_id: string;
   /** The version of the model's mapping (`mapping-version.ts`). */
   readonly version: string;
+  /** Changes when the organization purges its entries (`cache-rules.ts`). */
+  readonly generation?: string;
   /** The request headers that go to the upstream. */
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON text of the body. */
@@ -46,11 +48,11 @@ export interface RequestIdentity {
  * upstream may read another value than Weir.
  */
 export function digestOf(identity: RequestIdentity): string | undefined {
-  const { scope, kind, model_id, version, headers, body_text } = identity;
+  const { scope, kind, model_id, version, generation = '', headers, body_text } = identity;
   const body = canonicalBody(kind, body_text);
   if (body === undefined) return undefined;
   let parts = '';
-  for (const part of [scope, kind, model_id, version, write(headers), body]) {
+  for (const part of [scope, kind, model_id, version, generation, write(headers), body]) {
     parts += `${part.length}:${part}`;
   }
   return new Bun.CryptoHasher('sha256').update(parts).digest('hex');

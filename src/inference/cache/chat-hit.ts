@@ -12,6 +12,15 @@ export function findAnswer({ protocol }: InferenceCall, lookup: Lookup): StoredH
   );
 }
 
+/** Returns the answer of the same request that another replica stored; undefined if there is none. */
+export async function findShared(
+  call: InferenceCall,
+  lookup: Lookup,
+): Promise<StoredHit | undefined> {
+  await lookup.load();
+  return findAnswer(call, lookup);
+}
+
 /**
  * Answers a chat call from the cache: whole or as a stream, with ids of its own. Resolves after the
  * charge, if a hit costs something, and after the answer was stored.

@@ -22,6 +22,9 @@ export class Entry {
   value = 0;
   /** The place in the list of its organization. */
   at = 0;
+  /** The model, and the purges of its entries until the call began (`cache-rules.ts`). */
+  readonly model_id: string;
+  readonly generation: string;
   /** The next entry with the same sketch. */
   next: Entry | undefined;
   private digested: string | null | undefined;
@@ -30,14 +33,22 @@ export class Entry {
 
   constructor(
     /** UUID of the request whose answer it is. */
-    private readonly request_id: string,
+    readonly request_id: string,
     readonly organization_id: string,
     readonly sketch: number,
     readonly stored_at_ms: number,
     private identity: RequestIdentity | undefined,
     private answer: KeptAnswer,
+    /** The digest of the request, if it was needed already. */
+    known_digest?: string,
   ) {
-    if (identity && identity.body_text.length > MAX_KEPT_BODY_CHARS) this.digest();
+    this.model_id = identity?.model_id ?? '';
+    this.generation = identity?.generation ?? '';
+    if (known_digest !== undefined) {
+      this.digested = known_digest;
+      this.identity = undefined;
+    }
+    if (this.identity && this.identity.body_text.length > MAX_KEPT_BODY_CHARS) this.digest();
     this.cost_nano_usd = answer.cost_nano_usd;
     this.bytes = this.measure();
   }

@@ -59,6 +59,8 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   end: FlightEnd | undefined;
   /** True if the answer goes on for the followers, without the call that began the flight. */
   goesOn = false;
+  /** The call that paid the whole answer, if it is not the one that began the flight. */
+  payer_request_id: string | undefined;
   /** Another flight with the same sketch. */
   next: Flight<Member> | undefined;
   /** Returns the events that tell a client that its stream broke off. Set once a stream has begun. */
@@ -154,9 +156,13 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   }
 }
 
-/** Returns the hit that a follower is. The entry has the answer of the call that began the flight. */
-export function hitOf({ leader }: { readonly leader: FlightCall }, cost_nano_usd: number) {
-  return { entry_id: entryIdOf(leader.request_id), age_s: 0, cost_nano_usd };
+/** Returns the hit that a follower is. The entry has the answer of the call that paid it first. */
+export function hitOf(
+  { leader, payer_request_id }: Pick<Flight, 'leader' | 'payer_request_id'>,
+  cost_nano_usd: number,
+) {
+  const entry_id = entryIdOf(payer_request_id ?? leader.request_id);
+  return { entry_id, age_s: 0, cost_nano_usd };
 }
 
 /**

@@ -15,6 +15,7 @@ export async function payUnpaid<Member extends Follower<FlightCall>>(
   try {
     const { charged, overrun } = await pay(member);
     const kept = { text, is_stream: false, usage, cost_nano_usd: charged + overrun };
+    flight.payer_request_id = member.call.request_id;
     if (is_fit) lookup.keep(kept);
     flight.finish({ state: 'answered', kept, rest: '' });
     return kept;

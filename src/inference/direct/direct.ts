@@ -109,7 +109,7 @@ export async function runDirect<Protocol, Answer>(
     const lookup = openDirectCache(deps.cache, call);
     if (lookup) {
       const scene = SCENES[call.model.operation];
-      const found = await answerFromCache(call, scene, lookup, reservation);
+      const found = await answerFromCache(call, scene, lookup, reservation, flights);
       if (found) return found.answer as Answer;
       const leader = lookup.mayBeShared ? call : undefined;
       const joined = await joinFlights(flights, lookup, leader, (running) =>

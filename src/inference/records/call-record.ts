@@ -86,7 +86,7 @@ export class CallRecord {
   copy: DebugCopyDraft | undefined;
   /** The output tokens that were received so far, estimated. */
   tokens_so_far = 0;
-  /** What an answer from the cache adds to the detail. */
+  /** What an answer of another call adds to the detail. */
   private hit: CallDetail | undefined;
   /** When the key was known, when the money was reserved, when the latest attempt began … */
   private readonly authenticated_ms: number;
@@ -170,6 +170,11 @@ export class CallRecord {
     this.outcome = 'cached';
     this.hit = hit;
     this.answer();
+  }
+
+  /** Notes that the call pays the rest of an answer that another call began, and whose entry this is. */
+  payRestOf(cache_entry_id: string): void {
+    this.hit = { cache_entry_id };
   }
 
   /** Ends the call. Only the first end has an effect. */

@@ -6,6 +6,7 @@ import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import { chatCharge } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
+import { hitOf } from '../cache/flight.ts';
 import { usageBeyond } from '../cache/usage-beyond.ts';
 import { settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
@@ -343,6 +344,8 @@ export class StreamRun {
     const settled = this.settle('partial');
     this.paid = this.usageSoFar();
     const { reservation, budget } = next;
+    // The look-up of the first call stores the answer.
+    if (flight) next.call.record?.payRestOf(hitOf(flight, 0).entry_id);
     // The follower itself keeps and stores its answer, under its own ids.
     const payer = { ...next.call, recorder: undefined, storeAnswer: undefined };
     this.deps = { ...this.deps, call: payer, reservation, budget };

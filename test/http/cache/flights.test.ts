@@ -114,7 +114,15 @@ describe.each([
     await world.post(PATH, { ...body, cache_control }, { key: whole.key });
     const sum = paid.reduce((total, amount) => total + amount, 0);
     expect(sum).toBeCloseTo(await usedOf(whole), 8);
-    expect((await world.post(PATH, body)).cache).toBe('hit');
+    const hit = await world.post(PATH, body);
+    expect(hit.cache).toBe('hit');
+    // Both calls that got the answer name the entry that later calls get.
+    for (const [{ headers }, { key }] of [[answered, second] as const, [other, third] as const]) {
+      const cache_entry_id = headers.get('x-request-id');
+      const vote = { cache_entry_id, feedback_type: 'good' };
+      const { text } = await world.post('/v1/cache/feedback', vote, { key });
+      expect(JSON.parse(text).cache_entry_id).toBe(hit.entry_id);
+    }
   });
 
   test('if all clients leave, the upstream call ends', async () => {

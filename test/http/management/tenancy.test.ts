@@ -123,6 +123,7 @@ const ROUTES: Route[] = [
   management('GET', '/api-keys/{id}/usage', 200, 'key'),
   management('GET', '/api-keys/{id}/billing', 200, 'key'),
   management('GET', '/requests/{id}', 200, 'request'),
+  management('DELETE', '/cache?cache_entry_id={id}', 200, 'request'),
   management('GET', '/models'),
   management('GET', '/models/gpt-4o'),
   management('GET', '/views'),

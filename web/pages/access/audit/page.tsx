@@ -48,6 +48,7 @@ const ACTIONS = [
   ...['management_token.revoke', 'member.add', 'member.update', 'member.remove'],
   ...['invitation.create', 'invitation.revoke', 'organization.update', 'webhook_secret.rotate'],
   ...['webhook_delivery.redeliver', 'session.create', 'session.end', 'person.password'],
+  ...['cache.purge'],
 ] as const;
 
 function Filters({ search, change }: PartProps) {

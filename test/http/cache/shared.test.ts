@@ -124,7 +124,9 @@ describe('an answer of one replica', () => {
 
   test('that was cut off by its length is sent to nobody', async () => {
     const body = { max_tokens: 2 };
-    await store('Cut off', { body });
+    const before = await stored();
+    await world.ask(0, 'Cut off', { body });
+    expect(await stored()).toBe(before);
     expect(await world.ask(1, 'Cut off', { body })).toMatchObject({ cache: 'miss' });
   });
 });

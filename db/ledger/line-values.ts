@@ -18,6 +18,7 @@ const COMMON = [
 type Common = Pick<InlineLine, (typeof COMMON)[number]> & {
   readonly protocol: string;
   readonly program: string;
+  readonly looked_up: boolean;
 };
 
 /**
@@ -34,12 +35,17 @@ export function groupByCommon(lines: readonly InlineLine[]): {
     // In most cases the line has the combination of the previous line.
     const last = common[number];
     if (last && haveSameCommon(line, last)) return number;
-    const { protocol = '', program = '' } = line.record ?? {};
-    const text = JSON.stringify([protocol, program, ...COMMON.map((name) => line[name])]);
+    const { protocol = '', program = '', looked_up = false } = line.record ?? {};
+    const text = JSON.stringify([
+      protocol,
+      program,
+      looked_up,
+      ...COMMON.map((name) => line[name]),
+    ]);
     number = numbers.get(text) ?? common.length;
     if (number === common.length) {
       numbers.set(text, number);
-      common.push({ ...pickCommon(line), protocol, program, number });
+      common.push({ ...pickCommon(line), protocol, program, looked_up, number });
     }
     return number;
   });
@@ -51,6 +57,7 @@ function haveSameCommon(a: InlineLine, b: Common): boolean {
   return (
     (a.record?.protocol ?? '') === b.protocol &&
     (a.record?.program ?? '') === b.program &&
+    (a.record?.looked_up ?? false) === b.looked_up &&
     a.grant_id === b.grant_id &&
     a.model === b.model &&
     a.channel_id === b.channel_id &&

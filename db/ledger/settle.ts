@@ -115,7 +115,7 @@ async function insertLines(
       select * from json_to_recordset(${JSON.stringify(common)}::text::json) as common(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
-        estimated bool, protocol text, program text)
+        estimated bool, protocol text, program text, looked_up bool)
     ), locked as (
       select id, status = 'open' as is_open from quota_grant
       where id in (select grant_id from common) order by id for no key update
@@ -124,13 +124,13 @@ async function insertLines(
     ), inserted as (
       insert into usage_line (
         organization_id, key_id, grant_id, scene, access_channel, model, model_vendor, channel_id,
-        outcome, estimated, protocol, program, id, input_tokens, output_tokens, charged_nano_usd,
+        outcome, estimated, protocol, program, looked_up, id, input_tokens, output_tokens, charged_nano_usd,
         authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, created_at, at, xid,
         request_id, overrun_nano_usd, cached_input_tokens, cache_write_tokens, reasoning_tokens,
         audio_tokens, detail)
       select
         organization_id, key_id, grant_id, scene, access_channel, model, model_vendor, channel_id,
-        outcome, estimated, protocol, program, id, input_tokens, output_tokens,
+        outcome, estimated, protocol, program, looked_up, id, input_tokens, output_tokens,
         case when is_open then charged_nano_usd else 0 end,
         nullif(authenticated_us, -1), nullif(reserved_us, -1), nullif(routed_us, -1),
         nullif(first_token_ms, -1), nullif(ended_ms, -1), (select weir_now()),

@@ -41,14 +41,14 @@ async function insert(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
     insert into call_record (
       id, organization_id, key_id, scene, model, model_vendor, channel_id, outcome, status,
       error_code, fault, task_id, at, protocol, program, authenticated_us, reserved_us, routed_us,
-      first_token_ms, ended_ms, detail, created_at)
+      first_token_ms, ended_ms, looked_up, detail, created_at)
     select id, organization_id, key_id, scene, model, model_vendor, channel_id, outcome, status,
       error_code, fault, task_id, to_timestamp(at_ms / 1000), protocol, program, authenticated_us,
-      reserved_us, routed_us, first_token_ms, ended_ms, detail, weir_now()
+      reserved_us, routed_us, first_token_ms, ended_ms, coalesce(looked_up, false), detail, weir_now()
     from json_to_recordset(${JSON.stringify(calls)}::text::json) as call(
       id uuid, organization_id text, key_id text, scene text, model text, model_vendor text,
       channel_id text, outcome text, status int, error_code text, fault text, task_id text,
       at_ms float8, protocol text, program text, authenticated_us int, reserved_us int,
-      routed_us int, first_token_ms int, ended_ms int, detail jsonb)
+      routed_us int, first_token_ms int, ended_ms int, looked_up bool, detail jsonb)
     on conflict do nothing`;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, integer, jsonb, text } from 'drizzle-orm/pg-core';
+import { bigint, boolean, integer, jsonb, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
 /**
@@ -21,6 +21,8 @@ export const recordColumns = () => ({
   ended_ms: integer('ended_ms'),
   reasoning_tokens: integer('reasoning_tokens').notNull().default(0),
   audio_tokens: integer('audio_tokens').notNull().default(0),
+  /** True if the call looked for its answer in the cache. Its outcome is `cached` if the answer was there. */
+  looked_up: boolean('looked_up').notNull().default(false),
   /** Facts that few calls have (`CallDetail`). */
   detail: jsonb('detail'),
   /**

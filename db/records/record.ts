@@ -51,6 +51,8 @@ export interface CallDetail {
   readonly charge?: readonly RecordedPart[];
   /** The entry of the cache that answered the call, or whose rest the call paid. */
   readonly cache_entry_id?: string;
+  /** The age of that entry, seconds; 0 if it was the answer of an identical call that still ran. */
+  readonly cache_age_s?: number;
   /** What the answer from the cache saved the organization, nano-USD. */
   readonly saved_nano_usd?: number;
   /** What the provider said that the operator pays, nano-USD. Internal: for operators only. */
@@ -78,6 +80,8 @@ export interface CallFacts {
   readonly routed_us: number | null;
   readonly first_token_ms: number | null;
   readonly ended_ms: number | null;
+  /** True if the call looked for its answer in the cache. */
+  readonly looked_up?: boolean | undefined;
   /** Undefined if the call has none of these facts. */
   readonly detail: CallDetail | undefined;
 }

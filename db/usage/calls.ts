@@ -27,6 +27,8 @@ export interface CallRow {
   readonly channel_id: string;
   readonly protocol: string;
   readonly program: string;
+  /** True if the call looked for its answer in the cache. */
+  readonly looked_up: boolean;
   readonly input_tokens: number;
   readonly cached_input_tokens: number;
   readonly cache_write_tokens: number;
@@ -134,7 +136,7 @@ function runningTasks(sql: Sql, as_of: AsOf) {
       null::text as error_code, null::text as fault, task.id as task_id, task.scene, task.model,
       coalesce(record ->> 'vendor', '') as model_vendor,
       coalesce(task.channel_id, '') as channel_id, coalesce(record ->> 'protocol', '') as protocol,
-      coalesce(record ->> 'program', '') as program,
+      coalesce(record ->> 'program', '') as program, false as looked_up,
       (record ->> 'authenticated_us')::int4 as authenticated_us,
       (record ->> 'reserved_us')::int4 as reserved_us, null::int4 as routed_us,
       null::int4 as first_token_ms, null::int4 as ended_ms, record as detail
@@ -194,7 +196,7 @@ export function callColumns(sql: Sql) {
   return { charged: chargedColumns(sql), free: freeColumns(sql) };
 }
 
-const SHARED = `scene, model, model_vendor, channel_id, protocol, program, authenticated_us, reserved_us,
+const SHARED = `scene, model, model_vendor, channel_id, protocol, program, looked_up, authenticated_us, reserved_us,
   routed_us, first_token_ms, ended_ms, detail`;
 
 function chargedColumns(sql: Sql) {

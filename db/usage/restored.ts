@@ -38,8 +38,9 @@ export function numberRestoredUsage(sql: Sql): Promise<boolean> {
     }
     await tx`update usage_retention set last_xid = 0`;
     await tx`
-      update usage_fold set open_xids = '{}',
-        next_xid = case when next_xid = 0 then 0 else pg_current_xact_id()::text::int8 end`;
+      update usage_fold set open_xids = '{}', cache_open_xids = '{}',
+        next_xid = case when next_xid = 0 then 0 else pg_current_xact_id()::text::int8 end,
+        cache_next_xid = case when next_xid = 0 then 0 else pg_current_xact_id()::text::int8 end`;
     return true;
   }) as Promise<boolean>;
 }

@@ -240,7 +240,9 @@ export class Inference {
   private lookUp(call: InferenceCall): Lookup | undefined {
     const { protocol, request_id, key, model, body, body_text, headers, cache_control } = call;
     const request = { request_id, key, model, body, body_text, headers };
-    return this.deps.cache?.open({ ...request, kind: protocol, control: cache_control });
+    const lookup = this.deps.cache?.open({ ...request, kind: protocol, control: cache_control });
+    if (lookup && call.record) call.record.looked_up = true;
+    return lookup;
   }
 
   /**

@@ -12,7 +12,7 @@ const REQUEST: RecordedRequest = {
   ...{ status: 200, error_code: null, fault: null, scene: 'chat', logical_model: 'gpt-4o' },
   ...{ model_vendor: 'openai', access_channel: 'platform', protocol: 'openai', program: null },
   ...{ stream: false, list_price: 0.1, amount: 0.1, currency: 'USD', attempts: 2 },
-  ...{ time_to_first_token_ms: 9, duration_ms: 20 },
+  ...{ cache: null, time_to_first_token_ms: 9, duration_ms: 20 },
   usage: {
     ...{ input_tokens: 1, cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 1 },
     ...{ reasoning_tokens: 0, audio_tokens: 0, units: {}, estimated: false },

@@ -10,7 +10,15 @@ const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
 const GROUPED = `organization_id, key_id, ${DIMENSIONS.join(', ')}, quarter`;
 /** Sums that have 4 bytes. PostgreSQL adds them several times faster than numbers of 8 bytes. */
 const SHORT: readonly string[] = [
-  ...['requests', 'charges', 'succeeded', 'durations', 'first_tokens'],
+  ...[
+    'requests',
+    'charges',
+    'succeeded',
+    'durations',
+    'first_tokens',
+    'cache_lookups',
+    'cache_hits',
+  ],
   ...TOOK_COLUMNS,
 ];
 const typeOf = (name: string) => (SHORT.includes(name) ? 'int4' : 'int8');
@@ -44,6 +52,12 @@ export function groupEntries(tx: Sql, entries: Fragment): Promise<number> {
   const by = tx.unsafe(`${GROUPED}, took`);
   const grouped = tx`select ${by}, ${tx.unsafe(TOTALS)} from (${entries}) as entry group by ${by}`;
   return withoutPlans(tx, ['enable_sort'], () => fillTemporary(tx, 'usage_entry', grouped));
+}
+
+/** Empties the temporary tables, so that a fold can group entries again. */
+export async function forgetEntries(tx: Sql): Promise<void> {
+  await tx`delete from pg_temp.usage_entry`;
+  await tx`delete from pg_temp.usage_sum`;
 }
 
 /** The names that a scope shows, and '' for the others. */

@@ -27,6 +27,9 @@ export const COUNTERS = [
   'durations',
   'first_token_ms',
   'first_tokens',
+  'cache_lookups',
+  'cache_hits',
+  'saved_nano_usd',
 ] as const;
 
 /** The name of one sum. */

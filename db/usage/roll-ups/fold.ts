@@ -1,8 +1,9 @@
-import type { Fragment, Sql } from 'postgres';
+import type { Sql } from 'postgres';
 import { type AsOf, isIn, isSameState } from '../as-of.ts';
 import { addToSums, groupEntries } from './additions.ts';
+import { catchUpCacheSums, hasCacheSums, noteCacheSums } from './cache-sums.ts';
 import { type ChangedPartition, changedPartitions } from './changed.ts';
-import { type EntryTable, entriesOf } from './entries.ts';
+import { type EntryTable, entriesOf, isNew } from './entries.ts';
 import { hasKeyModels, mayRebuild, noteKeyModels, rebuildKeyModels } from './key-models.ts';
 import { byTransaction, withoutPlans } from './plans.ts';
 
@@ -16,6 +17,7 @@ interface FoldRow {
   readonly table_name: EntryTable;
   readonly has_key_models: boolean;
   readonly may_rebuild: boolean;
+  readonly has_cache: boolean;
 }
 
 /** What one fold did. */
@@ -50,6 +52,7 @@ export function fold(sql: Sql, older_rows = MAX_OLDER_ROWS): Promise<FoldResult>
     if (!row) return NOTHING;
     if (!row.has_key_models && row.may_rebuild) await rebuildKeyModels(tx);
     const has_key_models = row.has_key_models || row.may_rebuild;
+    if (row.is_ready && !row.has_cache) await catchUpCacheSums(tx, has_key_models);
     const state = { ...row, has_key_models };
     const isSame = news && row.is_ready && isSameState(row, seen);
     const result = await (row.is_ready
@@ -61,22 +64,12 @@ export function fold(sql: Sql, older_rows = MAX_OLDER_ROWS): Promise<FoldResult>
 }
 
 /** True if there is nothing to do without new rows. */
-const isRest = ({ is_ready, has_key_models, may_rebuild }: FoldRow) =>
-  is_ready && (has_key_models || !may_rebuild);
+const isRest = ({ is_ready, has_key_models, may_rebuild, has_cache }: FoldRow) =>
+  is_ready && has_cache && (has_key_models || !may_rebuild);
 
 const STATE = (tx: Sql) =>
   tx`next_xid, open_xids, is_ready, table_name, ${hasKeyModels(tx)} as has_key_models,
-    ${mayRebuild(tx)} as may_rebuild`;
-
-/**
- * The condition that a row is in a later state and not in an earlier one. Its first part lets the index
- * on `xid` skip old pages.
- */
-function isNew(tx: Sql, last: Snapshot, next: Snapshot, table: EntryTable): Fragment {
-  return tx`xid >= ${Math.min(last.next_xid, ...last.open_xids)}
-    and (xid >= ${last.next_xid} or xid = any(${[...last.open_xids]}::int8[]))
-    and ${isIn(tx, { ...next, at: new Date(0) }, table)}`;
-}
+    ${mayRebuild(tx)} as may_rebuild, ${hasCacheSums(tx)} as has_cache`;
 
 /** A later state, and the partitions that have its rows. */
 interface News {
@@ -107,7 +100,8 @@ async function foldNew(tx: Sql, last: FoldRow, { next, changed, more }: News): P
   }
   const { next_xid, open_xids } = next;
   await tx`
-    update usage_fold set next_xid = ${next_xid}, open_xids = ${[...open_xids]}::int8[]`;
+    update usage_fold set next_xid = ${next_xid}, open_xids = ${[...open_xids]}::int8[],
+      cache_next_xid = ${next_xid}, cache_open_xids = ${[...open_xids]}::int8[]`;
   return { more, folded: changed.length > 0 };
 }
 
@@ -157,6 +151,7 @@ async function foldOlder(tx: Sql, row: FoldRow, limit: number): Promise<FoldResu
       at = '-infinity', row_id = '00000000-0000-0000-0000-000000000000',
       is_ready = ${table === 'call_record'}`;
   }
+  await noteCacheSums(tx);
   return { more: true, folded: true };
 }
 

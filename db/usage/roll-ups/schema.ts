@@ -89,6 +89,11 @@ const sums = () => ({
   durations: integer('durations').notNull(),
   first_token_ms: int8('first_token_ms').notNull(),
   first_tokens: integer('first_tokens').notNull(),
+  /** The requests that looked for their answer in the cache, and those that found it there. */
+  cache_lookups: integer('cache_lookups').notNull().default(0),
+  cache_hits: integer('cache_hits').notNull().default(0),
+  /** What these hits would have cost, less what was charged for them. */
+  saved_nano_usd: int8('saved_nano_usd').notNull().default(0),
   /** Requests by the class of their duration. Null means 0, which needs no space. */
   ...Object.fromEntries(
     Array.from({ length: 32 }, (_, bin) => [`took_${bin}`, integer(`took_${bin}`)]),
@@ -176,6 +181,9 @@ export const usageFold = pgTable(
     key_models_of: text('key_models_of').notNull().default(''),
     /** When that table was last made anew. */
     key_models_at: instant('key_models_at').notNull().default(sql`'-infinity'`),
+    /** The committed state whose rows are in the sums of the cache (`cache-sums.ts`). */
+    cache_next_xid: int8('cache_next_xid').notNull().default(0),
+    cache_open_xids: int8('cache_open_xids').array().notNull().default(sql`'{}'`),
   },
   (table) => [check('usage_fold_has_one_row', sql`${table.id} = 1`)],
 );

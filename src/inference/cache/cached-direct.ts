@@ -41,7 +41,7 @@ export type DirectFollower = Follower<CachedCall>;
 /** Returns the place of a direct call in the cache; undefined if the call bypasses the cache. */
 export function openDirectCache(
   cache: AnswerCache | undefined,
-  { request_id, key, model, body, body_text, cached }: CachedCall,
+  { request_id, key, model, body, body_text, record, cached }: CachedCall,
 ): Lookup | undefined {
   if (!cached) return undefined;
   const { kind, request, control } = cached;
@@ -49,6 +49,7 @@ export function openDirectCache(
     ? { body: request, body_text: JSON.stringify(request) }
     : { body, body_text };
   const lookup = cache?.open({ kind, request_id, key, model, control, headers: {}, ...sent });
+  if (lookup && record) record.looked_up = true;
   cached.outcome = { state: lookup ? 'miss' : 'bypass' };
   return lookup;
 }

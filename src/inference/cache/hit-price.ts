@@ -13,9 +13,13 @@ export function hitPrice({ declaration }: CatalogueModel, { cost_nano_usd }: Hit
 }
 
 /** Returns the facts of a call that was answered from the cache. */
-export function hitDetail({ entry_id, cost_nano_usd }: Hit, price_nano_usd: number): CallDetail {
+export function hitDetail(
+  { entry_id, age_s, cost_nano_usd }: Hit,
+  price_nano_usd: number,
+): CallDetail {
   return {
     cache_entry_id: entry_id,
+    cache_age_s: age_s,
     saved_nano_usd: cost_nano_usd - price_nano_usd,
     ...(price_nano_usd > 0
       ? {

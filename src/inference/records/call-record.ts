@@ -86,6 +86,8 @@ export class CallRecord {
   copy: DebugCopyDraft | undefined;
   /** The output tokens that were received so far, estimated. */
   tokens_so_far = 0;
+  /** True if the call looked for its answer in the cache. */
+  looked_up = false;
   /** What an answer of another call adds to the detail. */
   private hit: CallDetail | undefined;
   /** When the key was known, when the money was reserved, when the latest attempt began … */
@@ -200,6 +202,7 @@ export class CallRecord {
       routed_us: this.microseconds(this.routed_ms),
       first_token_ms: first_token_ms === undefined ? null : this.offset(first_token_ms),
       ended_ms: this.offset(this.ended_ms ?? performance.now()),
+      looked_up: this.looked_up,
       detail: this.detail(more),
     };
   }

@@ -20,6 +20,10 @@ export interface UsageEntry {
   readonly outcome: string;
   readonly end_user: string | null;
   readonly task: boolean;
+  /** True if the call was looked up in the cache. */
+  readonly looked_up?: boolean;
+  /** What an answer from the cache saved, nano-USD. */
+  readonly saved?: number;
 }
 
 const ORIGIN = '00000000-0000-0000-0000-000000000001';
@@ -30,25 +34,30 @@ const vendorOf = (model: string) => (model === UNKNOWN_MODEL ? '' : `vendor of $
 /** Writes one row in the transaction of a connection. */
 export async function writeEntry(sql: Sql | ReservedSql, entry: UsageEntry): Promise<void> {
   const { organization_id, key_id, at, scene, model, protocol, outcome, ended_ms } = entry;
-  const detail = entry.end_user === null ? null : { end_user: entry.end_user };
+  const { end_user, looked_up = false, saved } = entry;
+  const facts = {
+    ...(end_user === null ? {} : { end_user }),
+    ...(saved === undefined ? {} : { saved_nano_usd: saved }),
+  };
+  const detail = Object.keys(facts).length === 0 ? null : facts;
   const id = crypto.randomUUID();
   if (entry.charged === null) {
     await sql`
       insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
-        outcome, status, task_id, at, protocol, ended_ms, first_token_ms, detail)
+        outcome, status, task_id, at, protocol, ended_ms, first_token_ms, looked_up, detail)
       values (${id}, ${organization_id}, ${key_id}, ${scene}, ${model}, ${vendorOf(model)}, '',
         ${outcome}, 400, ${entry.task ? id : null}, ${at}, ${protocol}, ${ended_ms},
-        ${entry.first_token_ms}, ${detail && JSON.stringify(detail)})`;
+        ${entry.first_token_ms}, ${looked_up}, ${detail && JSON.stringify(detail)})`;
     return;
   }
   await sql`
     insert into usage_line (id, request_id, organization_id, key_id, grant_id, scene,
       access_channel, model, model_vendor, channel_id, outcome, input_tokens, cached_input_tokens,
       cache_write_tokens, output_tokens, estimated, charged_nano_usd, overrun_nano_usd, at,
-      protocol, ended_ms, first_token_ms, detail)
+      protocol, ended_ms, first_token_ms, looked_up, detail)
     values (${id}, ${id}, ${organization_id}, ${key_id}, ${ORIGIN}, ${scene}, 'platform', ${model},
       ${vendorOf(model)}, 'c', ${outcome}, ${entry.tokens}, 1, 2, 3, false, ${entry.charged},
-      ${entry.overrun}, ${at}, ${protocol}, ${ended_ms}, ${entry.first_token_ms},
+      ${entry.overrun}, ${at}, ${protocol}, ${ended_ms}, ${entry.first_token_ms}, ${looked_up},
       ${detail && JSON.stringify(detail)})`;
 }
 
@@ -80,6 +89,8 @@ interface StoredRow {
   readonly ended_ms: number | null;
   readonly first_token_ms: number | null;
   readonly end_user: string | null;
+  readonly looked_up: boolean;
+  readonly saved: number | null;
 }
 
 /** The sums of one group that the tests compare. */
@@ -92,7 +103,12 @@ export interface PlainSums {
   tokens: number;
   duration_ms: number;
   first_tokens: number;
+  cache_lookups: number;
+  cache_hits: number;
+  saved: number;
 }
+
+const SUCCEEDED = ['completed', 'repeated', 'cached', 'accepted', 'free'];
 
 /** Adds up all rows, one by one. Keys of the result are the group's names and the bucket. */
 export async function addUp(
@@ -103,11 +119,12 @@ export async function addUp(
     select 'line' as kind, xid, organization_id, key_id, at, scene, model, model_vendor,
       access_channel, protocol, outcome, null::text as task_id, charged_nano_usd as charged,
       overrun_nano_usd as overrun, input_tokens as tokens, ended_ms, first_token_ms,
-      detail ->> 'end_user' as end_user
+      detail ->> 'end_user' as end_user, looked_up, (detail ->> 'saved_nano_usd')::int8 as saved
     from usage_line
     union all
     select 'record', xid, organization_id, key_id, at, scene, model, model_vendor, 'platform',
-      protocol, outcome, task_id, 0, 0, 0, ended_ms, first_token_ms, detail ->> 'end_user'
+      protocol, outcome, task_id, 0, 0, 0, ended_ms, first_token_ms, detail ->> 'end_user',
+      looked_up, (detail ->> 'saved_nano_usd')::int8
     from call_record`;
   const sums: Record<string, PlainSums> = {};
   for (const stored of rows) {
@@ -126,17 +143,22 @@ export async function addUp(
     const name = [...groups.map((group: Group) => row[group]), bucket].join('|');
     sums[name] ??= {
       ...{ requests: 0, charges: 0, succeeded: 0, charged: 0, list: 0, tokens: 0 },
-      ...{ duration_ms: 0, first_tokens: 0 },
+      ...{ duration_ms: 0, first_tokens: 0, cache_lookups: 0, cache_hits: 0, saved: 0 },
     };
     const sum = sums[name];
     sum.requests += 1;
     if (row.kind === 'line') sum.charges += 1;
-    if (['completed', 'repeated', 'accepted', 'free'].includes(row.outcome)) sum.succeeded += 1;
+    if (SUCCEEDED.includes(row.outcome)) sum.succeeded += 1;
     sum.charged += row.charged;
     sum.list += row.charged + row.overrun;
     sum.tokens += row.tokens;
     sum.duration_ms += row.ended_ms ?? 0;
     if (row.first_token_ms !== null) sum.first_tokens += 1;
+    if (!row.looked_up) continue;
+    sum.cache_lookups += 1;
+    if (row.outcome !== 'cached') continue;
+    sum.cache_hits += 1;
+    sum.saved += row.saved ?? 0;
   }
   return sums;
 }

@@ -35,8 +35,8 @@ beforeAll(async () => {
       select coalesce(sum(requests), 0)::int4 as count from usage_name_day
       join usage_series on id = series_id and scope = 'organization'`;
     // The record of a call that created a task is no request: the end of the task is.
-    const isCreation = ({ task, charged, refusal }: (typeof ENTRIES)[number]) =>
-      task && charged === null && refusal === 'accepted';
+    const isCreation = ({ task, charged, ...rest }: Entry) =>
+      task && charged === null && outcomeOf({ charged, ...rest }) === 'accepted';
     return row?.count === ENTRIES.filter((each) => !isCreation(each)).length;
   });
   // Some lines are in no sum yet when the first queries run.
@@ -74,17 +74,40 @@ const entry = fc.record({
   task: fc.boolean(),
   refusal: fc.constantFrom('refused', 'failed', 'canceled', 'repeated', 'accepted', 'free'),
   partial: fc.boolean(),
+  cache: fc.constantFrom('bypass', 'miss', 'hit'),
 });
+type Entry = typeof entry extends fc.Arbitrary<infer Value> ? Value : never;
 const ENTRIES = fc.sample(entry, { numRuns: 500, seed: 1 }).map((each) => ({ ...each, own: true }));
 
-function entryOf({ own, key, day, ms, refusal, partial, ...rest }: (typeof ENTRIES)[number]) {
+function entryOf({
+  own,
+  key,
+  day,
+  ms,
+  refusal,
+  partial,
+  cache,
+  ...rest
+}: (typeof ENTRIES)[number]) {
   return {
     ...rest,
     organization_id: own ? organization_id : 'org_other',
     key_id: `key_${key}`,
     at: new Date(Date.parse(`${day}T00:00:00Z`) + ms),
-    outcome: rest.charged === null ? refusal : partial ? 'partial' : 'completed',
+    outcome: outcomeOf({ refusal, partial, cache, charged: rest.charged }),
+    looked_up: cache !== 'bypass',
+    ...(cache === 'hit' ? { saved: 70_001 } : {}),
   };
+}
+
+function outcomeOf({
+  refusal,
+  partial,
+  cache,
+  charged,
+}: Pick<Entry, 'refusal' | 'partial' | 'cache' | 'charged'>) {
+  if (cache === 'hit') return 'cached';
+  return charged === null ? refusal : partial ? 'partial' : 'completed';
 }
 
 const COLUMNS: Record<string, string> = {
@@ -105,9 +128,13 @@ const ADDED: Record<string, string> = {
   cached_input_tokens: 'sum(is_line)::int4',
   cache_write_tokens: '2 * sum(is_line)::int4',
   output_tokens: '3 * sum(is_line)::int4',
+  cache_lookups: 'sum(looked_up::int4)::int4',
+  cache_hits: 'sum(is_hit::int4)::int4',
+  saved: 'coalesce(sum(saved) filter (where is_hit), 0)::float8 / 1e9',
 };
 const OTHERS: Record<string, string> = {
-  error_rate: `avg((outcome not in ('completed', 'repeated', 'accepted', 'free'))::int4)::float8`,
+  error_rate: `avg((outcome not in ('completed', 'repeated', 'cached', 'accepted', 'free'))::int4)::float8`,
+  cache_hit_rate: 'sum(is_hit::int4)::float8 / nullif(sum(looked_up::int4), 0)',
   latency_p50: 'percentile_disc(0.5) within group (order by ended_ms)',
   latency_p95: 'percentile_disc(0.95) within group (order by ended_ms)',
   first_token_mean: 'round(avg(first_token_ms))::int4',
@@ -160,12 +187,14 @@ async function plain(
     with entry as (
       select organization_id, key_id, at, scene, model, model_vendor, access_channel, protocol,
         outcome, charged_nano_usd as charged, overrun_nano_usd as overrun, input_tokens as tokens,
-        ended_ms, first_token_ms, 1 as is_line
+        ended_ms, first_token_ms, 1 as is_line, looked_up, outcome = 'cached' as is_hit,
+        (detail ->> 'saved_nano_usd')::int8 as saved
       from usage_line
       union all
       select organization_id, key_id, at, scene,
         case when model_vendor = '' then '' else model end, model_vendor, 'platform', protocol,
-        outcome, 0, 0, 0, ended_ms, first_token_ms, 0
+        outcome, 0, 0, 0, ended_ms, first_token_ms, 0, looked_up, outcome = 'cached',
+        (detail ->> 'saved_nano_usd')::int8
       from call_record where task_id is null or outcome <> 'accepted')
     select ${sql.unsafe([...names, ''].join(', '))} ${sql.unsafe(start)} as start,
       ${sql.unsafe(ADDED[metric] ?? OTHERS[metric] ?? '')} as value, count(*)::int4 as requests

@@ -52,9 +52,14 @@ export function callView(row: CallRow) {
     list_price: usd(row.charged_nano_usd + row.overrun_nano_usd),
     amount: usd(row.charged_nano_usd),
     currency: 'USD',
+    cache: row.outcome === 'cached' ? 'hit' : row.looked_up ? 'miss' : null,
     ...(detail?.saved_nano_usd === undefined
       ? {}
-      : { cache_entry_id: detail.cache_entry_id, saved: usd(detail.saved_nano_usd) }),
+      : {
+          cache_entry_id: detail.cache_entry_id,
+          cache_age_s: detail.cache_age_s,
+          saved: usd(detail.saved_nano_usd),
+        }),
     attempts: detail?.attempts?.length ?? (row.routed_us === null ? 0 : 1),
     time_to_first_token_ms: row.first_token_ms,
     duration_ms: row.ended_ms,

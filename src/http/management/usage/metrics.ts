@@ -15,9 +15,16 @@ export interface Metric {
 }
 
 const requests = (counts: Counts) => counts.requests;
-const money = (name: 'charged_nano_usd' | 'list_nano_usd'): Metric => ({
+const money = (name: 'charged_nano_usd' | 'list_nano_usd' | 'saved_nano_usd'): Metric => ({
   unit: 'USD',
   value: (counts) => usd(counts[name]),
+  rank: name,
+  counters: [name],
+  took: false,
+});
+const calls = (name: 'cache_lookups' | 'cache_hits'): Metric => ({
+  unit: 'requests',
+  value: (counts) => counts[name],
   rank: name,
   counters: [name],
   took: false,
@@ -74,6 +81,17 @@ export const METRICS = {
     counters: ['first_tokens', 'first_token_ms'],
     took: false,
   },
+  cache_lookups: calls('cache_lookups'),
+  cache_hits: calls('cache_hits'),
+  cache_hit_rate: {
+    unit: 'share',
+    value: ({ cache_hits, cache_lookups }) =>
+      cache_lookups === 0 ? null : cache_hits / cache_lookups,
+    rank: 'requests',
+    counters: ['cache_lookups', 'cache_hits'],
+    took: false,
+  },
+  saved: money('saved_nano_usd'),
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;

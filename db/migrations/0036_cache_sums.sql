@@ -1,0 +1,30 @@
+ALTER TABLE "call_record" ADD COLUMN "looked_up" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_line" ADD COLUMN "looked_up" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_day" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_day" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_day" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_fold" ADD COLUMN "cache_next_xid" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_fold" ADD COLUMN "cache_open_xids" bigint[] DEFAULT '{}' NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_day" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_day" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_day" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_model_day" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_model_day" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_model_day" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_name_day" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_name_day" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_name_day" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_quarter" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_quarter" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_key_quarter" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_name_day" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_name_day" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_name_day" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_name_quarter" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_name_quarter" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_name_quarter" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_quarter" ADD COLUMN "cache_lookups" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_quarter" ADD COLUMN "cache_hits" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "usage_quarter" ADD COLUMN "saved_nano_usd" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+-- The rows that are in the sums by now looked nothing up.
+UPDATE "usage_fold" SET cache_next_xid = next_xid, cache_open_xids = open_xids;

@@ -13,30 +13,9 @@ import {
 } from './checkout.ts';
 import { createCleanup } from './cleanup.ts';
 import type { AgainstOptions } from './options.ts';
+import { conclude, measurePairs } from './pairs.ts';
 import { findProgram } from './programs.ts';
-import { InvalidMeasurement, Side, type SideName, type Work } from './side.ts';
-import { loss, median } from './statistics.ts';
-import { type Pair, signed, summarize, summaryLine, verdictLine } from './verdict.ts';
-
-const KINDS = ['plain', 'stream'] as const;
-/**
- * Each pair starts both versions in both orders: the one that starts first answered 4 to 7 % fewer
- * calls (measured).
- */
-const ORDERS: readonly SideName[][] = [
-  ['old', 'new'],
-  ['new', 'old'],
-];
-/** What each version did in one pair. */
-type Done = Record<SideName, Work[]>;
-const noWork = (): Done => ({ old: [], new: [] });
-
-interface Measured {
-  rates: Pair;
-  /** The CPU time of Weir's process for one call, µs. */
-  cpu_us: Pair;
-  undisturbed: boolean;
-}
+import { Side, type SideName } from './side.ts';
 
 /** Returns the exit code: 1 if the working tree is slower. */
 export async function runAgainst(options: AgainstOptions): Promise<number> {
@@ -57,113 +36,11 @@ export async function runAgainst(options: AgainstOptions): Promise<number> {
       return made;
     };
     const sides = { old: side('old', old), new: side('new', now) };
-    const found = { plain: [] as Measured[], stream: [] as Measured[] };
-    for (let pair = 1; pair <= options.pairs; pair += 1) {
-      const done = { plain: noWork(), stream: noWork() };
-      for (const order of pair % 2 === 1 ? ORDERS : ORDERS.toReversed()) {
-        await startAnew(
-          order.map((name) => sides[name]),
-          options.connections,
-        );
-        for (const kind of KINDS) {
-          await measureBoth(sides, order, kind === 'stream', options, done[kind]);
-        }
-      }
-      for (const kind of KINDS) {
-        const measured = compare(done[kind]);
-        found[kind].push(measured);
-        console.log(`pair ${pair}/${options.pairs} ${pairText(kind, measured)}`);
-      }
-    }
+    const found = await measurePairs(sides, options);
     return conclude(found, options.bound);
   } finally {
     await undo.run();
   }
-}
-
-/**
- * Starts new processes and databases. So an accident of one start (compilation, place on the disk)
- * affects one pair only. One such pair can widen the interval, but hardly moves the median.
- */
-async function startAnew(sides: Side[], connections: number): Promise<void> {
-  for (const side of sides) await side.stop();
-  for (const side of sides) await side.start();
-  for (const side of sides) await side.warmUp(connections);
-}
-
-/**
- * Measures each version twice, in the order A B B A. So a machine that becomes busier slows both
- * versions equally.
- */
-async function measureBoth(
-  sides: Record<SideName, Side>,
-  order: SideName[],
-  stream: boolean,
-  { connections, seconds }: AgainstOptions,
-  done: Done,
-): Promise<void> {
-  for (const name of [...order, ...order.toReversed()]) {
-    done[name].push(await sides[name].measure({ connections, seconds, stream }));
-  }
-}
-
-/** Returns the rates of one pair. Throws InvalidMeasurement if a version did not answer. */
-function compare(done: Done): Measured {
-  for (const name of ['old', 'new'] as const) {
-    const none = done[name].every(({ answers }) => answers === 0);
-    if (none) throw new InvalidMeasurement(`${name}: no answer arrived while it was under load`);
-  }
-  const undisturbed = [...done.old, ...done.new].every((work) => work.undisturbed);
-  return {
-    rates: { old: rate(done.old), new: rate(done.new) },
-    cpu_us: { old: cpuPerCall(done.old), new: cpuPerCall(done.new) },
-    undisturbed,
-  };
-}
-
-/** Answers per second. */
-function rate(done: Work[]): number {
-  return sum(done, 'answers') / sum(done, 'seconds');
-}
-
-function cpuPerCall(done: Work[]): number {
-  return (sum(done, 'cpu_seconds') / sum(done, 'answers')) * 1e6;
-}
-
-function sum(done: Work[], field: 'answers' | 'seconds' | 'cpu_seconds'): number {
-  return done.reduce((total, each) => total + each[field], 0);
-}
-
-function pairText(kind: string, { rates, cpu_us }: Measured): string {
-  const [old, now] = [rates.old, rates.new].map((each) => `${Math.round(each)}/s`);
-  const [old_us, new_us] = [cpu_us.old, cpu_us.new].map((each) => each.toFixed(1));
-  return (
-    `${kind.padEnd(6)} old ${old} new ${now} loss ${signed(loss(rates.old, rates.new))}` +
-    `, CPU of a call old ${old_us} µs new ${new_us} µs`
-  );
-}
-
-/** Prints the result of all pairs, and returns the exit code. */
-function conclude(found: Record<'plain' | 'stream', Measured[]>, bound: number): number {
-  console.log('');
-  const summaries = KINDS.map((kind) => {
-    const rates = found[kind].map((each) => each.rates);
-    const summary = summarize(rates, bound);
-    console.log(summaryLine(kind, summary));
-    const cpu = median(found[kind].map(({ cpu_us }) => cpu_us.new / cpu_us.old - 1));
-    console.log(`${kind.padEnd(6)} median change of a call's CPU time ${signed(cpu)}`);
-    return summary;
-  });
-  const all = [...found.plain, ...found.stream];
-  const disturbed = all.filter(({ undisturbed }) => !undisturbed).length;
-  if (disturbed > 0) {
-    console.log(
-      `Other programs used the machine in ${disturbed} of ${all.length} comparisons. ` +
-        'Repeat the comparison on an idle machine.',
-    );
-  }
-  console.log(verdictLine(summaries, bound));
-  return summaries.some(({ slower }) => slower) ? 1 : 0;
 }
 
 async function announceSimulators(old: Checkout, now: Checkout, one: boolean): Promise<void> {

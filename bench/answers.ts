@@ -29,17 +29,26 @@ export async function flawOfCall(target: Target, stream: boolean): Promise<strin
     const response = await fetch(target.url, {
       method: 'POST',
       headers: target.headers,
-      body: target.body,
+      body: bodyOf(target),
       // A pooled connection may belong to a server that has stopped.
       keepalive: false,
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     const text = await response.text();
     const kind = response.headers.get('content-type') ?? '';
+    const cache = response.headers.get('x-weir-cache') ?? 'nothing';
+    if (response.ok && target.cache !== undefined && cache !== target.cache) {
+      return `x-weir-cache says ${cache} instead of ${target.cache}`;
+    }
     return flawOfAnswer({ status: response.status, kind, text }, stream);
   } catch (error) {
     return `the connection broke: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/** Returns the body of one call. */
+function bodyOf({ body, unique }: Target): string {
+  return unique === undefined ? body : body.replace(unique, crypto.randomUUID());
 }
 
 /**

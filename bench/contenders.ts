@@ -164,11 +164,11 @@ export const ROLES = { standard: 10_000_000 };
  */
 export async function weir(
   simulatorUrl: string,
-  options: Pick<WeirOptions, 'command' | 'data'> = {},
+  { env, ...options }: Pick<WeirOptions, 'command' | 'data' | 'env'> = {},
 ): Promise<Contender & { weir: RunningWeir }> {
   const running = await startWeir({
     ...options,
-    env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000', WEIR_CACHE: 'on' },
+    env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000', WEIR_CACHE: 'on', ...env },
     config: JSON.stringify({ channels: [chatChannel(simulatorUrl)], roles: ROLES }),
   });
   return {
@@ -187,6 +187,21 @@ export function targetOf({ port, api_key }: RunningWeir, stream: boolean): Targe
     headers: headers(api_key, { 'x-weir-cache-control': 'no_cache' }),
     body: bodyOfCall(stream),
   };
+}
+
+/** A call that the cache may answer. */
+export function hitTargetOf({ port, api_key }: RunningWeir, stream: boolean): Target {
+  return {
+    url: `http://127.0.0.1:${port}/v1/chat/completions`,
+    ...{ headers: headers(api_key), body: bodyOfCall(stream), cache: 'hit' },
+  };
+}
+
+/** A call that the cache may answer, if the same one came before: it never does. */
+export function uniqueTargetOf(weir: RunningWeir, stream: boolean): Target {
+  const { cache: _, ...target } = hitTargetOf(weir, stream);
+  const unique = 'how are you';
+  return { ...target, unique };
 }
 
 async function installed(): Promise<void> {

@@ -119,13 +119,14 @@ async function readSome(target: Target, stream: boolean, ended: Promise<unknown>
   return { read, flaws };
 }
 
-function luaOf({ headers, body }: Target): string {
+function luaOf({ headers, body, unique }: Target): string {
   const assignments = Object.entries(headers).map(
     ([k, v]) => `wrk.headers[ ${lua(k)} ] = ${lua(v)}`,
   );
   return `wrk.method = "POST"
 wrk.body = ${lua(body)}
 ${assignments.join('\n')}
+${unique === undefined ? '' : uniqueBodies(body, unique)}
 function done(summary, latency)
   local errors = summary.errors.status + summary.errors.connect + summary.errors.read
     + summary.errors.write + summary.errors.timeout
@@ -133,6 +134,16 @@ function done(summary, latency)
     latency:percentile(50) / 1000, latency:percentile(99) / 1000, errors))
 end
 `;
+}
+
+/** Each request of wrk has a number in its body, and each measurement a name of its own. */
+function uniqueBodies(body: string, unique: string): string {
+  const [before = '', after = ''] = body.split(unique);
+  return `local sent = 0
+function request()
+  sent = sent + 1
+  return wrk.format(nil, nil, nil, ${lua(`${before}${crypto.randomUUID()}-`)} .. sent .. ${lua(after)})
+end`;
 }
 
 function lua(text: string): string {

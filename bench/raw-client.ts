@@ -62,7 +62,8 @@ export function headOf({ path, host, key, headers, body, length }: RawRequest): 
   const bytes = length ?? body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
   return (
     `POST ${path ?? '/v1/chat/completions'} HTTP/1.1\r\nHost: ${host ?? 'weir'}\r\n` +
-    `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n${headers ?? ''}` +
+    `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
+    `X-Weir-Cache-Control: no_cache\r\n${headers ?? ''}` +
     `Content-Length: ${bytes}\r\n\r\n`
   );
 }

@@ -15,7 +15,8 @@ export function writeSection(
     | 'neighbours'
     | 'usage'
     | 'web'
-    | 'actors',
+    | 'actors'
+    | 'cache',
   text: string,
 ): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];

@@ -1,11 +1,13 @@
 /** One version of Weir with its own simulator, database and data folder. */
 import { startSimulator } from '../test/support/simulator.ts';
+import type { RunningWeir } from '../test/support/weir.ts';
 import { flawOfCall } from './answers.ts';
 import type { Checkout } from './checkout.ts';
-import { weir } from './contenders.ts';
+import { targetOf, weir } from './contenders.ts';
 import { flawOfMeasurement, type Load, measure, waitUntilIdle } from './load.ts';
 import { cpuSeconds } from './process.ts';
 import type { Program } from './programs.ts';
+import type { Target } from './target.ts';
 
 /**
  * Under load, Bun compiles the hot code first. In the first 2 seconds a call needs twice the CPU time,
@@ -20,9 +22,14 @@ export type SideName = 'old' | 'new';
 
 export interface SideOptions {
   name: SideName;
-  version: Checkout;
+  /** Another copy of Weir; default: the working tree. */
+  version?: Checkout;
   /** The copy whose simulator this version uses. */
-  simulator_of: Checkout;
+  simulator_of?: Checkout;
+  /** More of the environment of Weir. */
+  env?: Record<string, string>;
+  /** The calls; default: the same call each time, which bypasses the cache. */
+  target?: typeof targetOf;
   wrk: Program;
   /** Folder for the files of the load generator. */
   folder: string;
@@ -52,14 +59,17 @@ export class Side {
 
   /** Starts the simulator, and Weir on an empty database. Reads one answer of each kind. */
   async start(): Promise<void> {
-    const { name, version, simulator_of } = this.#options;
-    const simulator = await startSimulator(simulator_of.simulator);
+    const { name, version, simulator_of, env } = this.#options;
+    const simulator = await startSimulator(simulator_of?.simulator);
     this.#stops.push(() => simulator.stop());
-    const running = await weir(simulator.url, { command: version.weir });
+    const running = await weir(simulator.url, {
+      ...(version ? { command: version.weir } : {}),
+      ...(env ? { env } : {}),
+    });
     this.#stops.push(() => running.stop());
     this.#weir = running;
     for (const stream of [false, true]) {
-      const flaw = await flawOfCall(running.target(stream), stream);
+      const flaw = await flawOfCall(this.#targetOf(running, stream), stream);
       if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(stream)} answer: ${flaw}`);
     }
   }
@@ -77,11 +87,15 @@ export class Side {
     const undisturbed = await waitUntilIdle(QUIET_PATIENCE_MS);
     const { pid } = this.#weir.weir;
     const before = cpuSeconds(pid);
-    const result = await measure(wrk, this.#weir.target(load.stream), folder, load);
+    const result = await measure(wrk, this.#targetOf(this.#weir, load.stream), folder, load);
     const flaw = flawOfMeasurement(result);
     if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(load.stream)} answers: ${flaw}`);
     const { answers, seconds } = result;
     return { answers, seconds, cpu_seconds: cpuSeconds(pid) - before, undisturbed };
+  }
+
+  #targetOf({ weir: running }: { weir: RunningWeir }, stream: boolean): Target {
+    return (this.#options.target ?? targetOf)(running, stream);
   }
 
   async stop(): Promise<void> {

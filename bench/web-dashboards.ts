@@ -44,7 +44,11 @@ function readAt(path: string, as_of: string): string {
 export async function callOnce({ weir }: DashboardWorld): Promise<void> {
   const answer = await fetch(`${weir.base_url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${weir.api_key}`,
+      'content-type': 'application/json',
+      'x-weir-cache-control': 'no_cache',
+    },
     body: JSON.stringify({
       model: 'gpt-4o-mini',
       messages: [{ role: 'user', content: 'Hi [[sim tokens=2]]' }],

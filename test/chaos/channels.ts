@@ -70,7 +70,11 @@ export async function runBrownOut(options: BrownOutOptions): Promise<BrownOutRep
       const reference = crypto.randomUUID();
       const response = await fetch(`${weir.base_url}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${weir.api_key}`,
+          'content-type': 'application/json',
+          'x-weir-cache-control': 'no_cache',
+        },
         body: JSON.stringify({ model: MODEL, messages, user: reference }),
       });
       await response.text();

@@ -82,7 +82,11 @@ export async function probe(
   try {
     const answer = await fetch(`${weir.base_url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${api_key}`,
+        'content-type': 'application/json',
+        'x-weir-cache-control': 'no_cache',
+      },
       body: JSON.stringify({
         model: 'gpt-4o-mini',
         user: 'probe',

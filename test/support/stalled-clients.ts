@@ -25,6 +25,7 @@ function requestText({ api_key }: RunningWeir, path: string, body: string): stri
   return (
     `POST ${path} HTTP/1.1\r\nhost: weir\r\nauthorization: Bearer ${api_key}\r\n` +
     `content-type: application/json\r\nanthropic-version: 2023-06-01\r\n` +
+    `x-weir-cache-control: no_cache\r\n` +
     `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 }

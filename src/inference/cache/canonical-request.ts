@@ -64,8 +64,19 @@ export function canonicalBody(kind: CachedKind, text: string): string | undefine
   if (!isObject(body) || countKeys(body) !== countWrittenKeys(text)) return undefined;
   for (const name of LEFT_OUT[kind]) delete body[name];
   if (isOwnControl(body['cache_control'])) delete body['cache_control'];
+  if (kind === 'anthropic') leaveOutStreaming(body['tools']);
   neutralize(kind, body);
   return write(body);
+}
+
+/**
+ * Removes what says how the input of a tool is streamed (Anthropic docs: fine-grained tool streaming). The AI SDK
+ * adds it to streams only. Changes the tools.
+ */
+function leaveOutStreaming(tools: unknown): void {
+  for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
+    delete tool['eager_input_streaming'];
+  }
 }
 
 /**

@@ -60,6 +60,16 @@ describe('the canonical form', () => {
     expect(canonical(kind, { messages: [], ...more })).toBe(canonical(kind, { messages: [] }));
   });
 
+  test('leaves out how the input of a tool of Anthropic is streamed', () => {
+    const tool = { name: 'a', input_schema: { properties: { eager_input_streaming: {} } } };
+    const eager = { ...tool, eager_input_streaming: true };
+    const body = { messages: [], tools: [tool] };
+    expect(canonical('anthropic', { ...body, tools: [eager] })).toBe(canonical('anthropic', body));
+    expect(canonical('openai', { ...body, tools: [eager] })).not.toBe(canonical('openai', body));
+    const other = { ...body, tools: [{ ...tool, input_schema: { properties: {} } }] };
+    expect(canonical('anthropic', other)).not.toBe(canonical('anthropic', body));
+  });
+
   test.each([
     ['tools', { tools: [{ type: 'function', function: { name: 'a' } }] }],
     ['an image', ask([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }])],

@@ -89,6 +89,9 @@ export function demoInstallation(
   return installationOf(demoConfig(simulatorUrl), transport, { source: 'simulator' });
 }
 
+/** The cache with its defaults. `Value.Create` would take the default of the whole object, which is empty. */
+const CACHE = Value.Parse(WeirYamlSchema.properties.cache, {});
+
 /**
  * Returns the configuration that stands for a missing `weir.yaml`. The simulator serves every model of
  * the catalogue.
@@ -104,7 +107,7 @@ export function demoConfig(simulatorUrl: string): WeirYaml {
     models: [],
     roles: {},
     ranking: { min_samples: DEFAULT_MIN_SAMPLES },
-    cache: Value.Create(WeirYamlSchema.properties.cache),
+    cache: CACHE,
     default_models: {},
     channels: [...served].map(([protocol, models]) => ({
       ...LIMITS,

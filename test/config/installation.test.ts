@@ -124,6 +124,10 @@ describe('the default model of a scene', () => {
 describe('the demo', () => {
   const demo = demoInstallation('http://127.0.0.1:1234');
 
+  test('has a cache with the defaults of weir.yaml', () => {
+    expect(demo.cache).toMatchObject({ enabled: true, scope: 'organization', hours: 24 });
+  });
+
   test('serves every model of the catalogue', () => {
     const public_ids = demo.catalogue.all().map(({ id }) => id);
     expect(public_ids).toEqual(builtInModels().map(({ id }) => id));

@@ -2,6 +2,7 @@ import { accessRoutes } from './pages/access/routes.ts';
 import { actorsRoutes } from './pages/actors/routes.ts';
 import { batchesRoutes } from './pages/batches/routes.ts';
 import { billingRoutes } from './pages/billing/routes.ts';
+import { cacheRoutes } from './pages/cache/routes.ts';
 import { docsRoutes } from './pages/docs/routes.ts';
 import { goRoutes } from './pages/go/routes.ts';
 import { keysRoutes } from './pages/keys/routes.ts';
@@ -23,6 +24,7 @@ export const routeTree = root.addChildren([
     ...keysRoutes,
     ...usageRoutes,
     ...billingRoutes,
+    ...cacheRoutes,
     ...accessRoutes,
     ...tasksRoutes,
     ...batchesRoutes,

@@ -41,6 +41,12 @@ const PLACES: readonly (readonly Place[])[] = [
       says: 'does the bill add up, statements',
       needs: 'billing.read',
     },
+    {
+      to: '/cache',
+      title: 'Cache',
+      says: 'what does it save, hit rate, repeated calls',
+      needs: 'usage.read',
+    },
   ],
   [
     {

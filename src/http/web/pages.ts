@@ -27,6 +27,7 @@ export const PAGE_MODULES = {
   '/usage/calls': 'usage/calls/page.tsx',
   '/billing': 'billing/page.tsx',
   '/billing/:month': 'billing/statement-page.tsx',
+  '/cache': 'cache/page.tsx',
   '/access/people': 'access/people/page.tsx',
   '/access/tokens': 'access/tokens/page.tsx',
   '/access/audit': 'access/audit/page.tsx',

@@ -53,6 +53,8 @@ export interface ClaudeRun {
   prompt: string;
   /** Further arguments of the program. */
   more?: string[];
+  /** Further headers of each request. */
+  headers?: Record<string, string>;
   /** A folder that keeps the session, so that a later run can resume it. Default: a new one. */
   home?: string;
 }
@@ -93,6 +95,7 @@ async function claude(program: string, run: ClaudeRun, format: string[]): Promis
       env: {
         ...{ PATH: process.env['PATH'], HOME: home, CLAUDE_CONFIG_DIR: join(home, '.claude') },
         ...{ ANTHROPIC_BASE_URL: run.base_url, ANTHROPIC_API_KEY: run.api_key },
+        ...(run.headers ? { ANTHROPIC_CUSTOM_HEADERS: linesOf(run.headers) } : {}),
         // Claude Code sends its own small tasks, such as titles, to this model.
         ANTHROPIC_DEFAULT_HAIKU_MODEL: run.model,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -123,4 +126,11 @@ async function claude(program: string, run: ClaudeRun, format: string[]): Promis
     clearTimeout(timer);
     if (run.home === undefined) removeFolder(home);
   }
+}
+
+/** Headers as Claude Code reads them: one a line. */
+function linesOf(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }

@@ -19,7 +19,7 @@ const MAX_REQUESTS = 25;
 let world: DashboardWorld;
 let sample: Sample;
 beforeAll(async () => {
-  world = await startDashboard();
+  world = await startDashboard({ env: { WEIR_CACHE: 'on' } });
   sample = await fillSample(world);
 }, 120_000);
 afterAll(() => world.stop());

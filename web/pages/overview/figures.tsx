@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { Balance, RunningCalls } from '../../api/types.ts';
+import { Amount } from '../../parts/amount.ts';
 import { counted } from '../../parts/figures.ts';
 import { Money } from '../../parts/money.tsx';
 import { duration } from '../../parts/time.tsx';
@@ -27,7 +28,7 @@ export const callsInFlight = queryOptions({
 
 /** The figures at the top of the overview. */
 export function Figures({ picture }: { picture: Picture }) {
-  const { months, hours, errors, first_token, seen } = picture;
+  const { months, hours, errors, first_token, saved, seen } = picture;
   const balance = useQuery(balanceNow);
   const calls = useQuery({ ...callsInFlight, refetchInterval: COUNT_EVERY_MS });
   return (
@@ -52,6 +53,20 @@ export function Figures({ picture }: { picture: Picture }) {
         ) : (
           duration(first_token.data.total.value)
         )}
+      </Stat>
+      <Stat
+        title="Saved by the cache, 24 hours"
+        to="/cache"
+        of={saved}
+        below={
+          <Before
+            now={saved.data?.total.value}
+            before={saved.data?.total.previous?.value}
+            show={(usd) => Amount.ofUsd(usd).short}
+          />
+        }
+      >
+        <Money usd={saved.data?.total.value} />
       </Stat>
       <Stat
         title="Balance"

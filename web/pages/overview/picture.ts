@@ -121,6 +121,9 @@ const FIGURES = {
   'first-token': (now_ms: number) => ({
     ...{ metric: 'first_token_mean', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
   }),
+  saved: (now_ms: number) => ({
+    ...{ metric: 'saved', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
+  }),
   keys: (now_ms: number) => ({
     ...{ metric: 'cost', group: 'api_key_id', bucket: 'none', top: TOP, ...thisMonth(now_ms) },
   }),
@@ -176,6 +179,7 @@ export function usePicture() {
     hours: useFigure('hours', at),
     errors: useFigure('errors', at),
     first_token: useFigure('first-token', at),
+    saved: useFigure('saved', at),
     keys: useFigure('keys', at),
     models: useFigure('models', at),
   };

@@ -49,6 +49,10 @@ export async function fillSample({ weir }: DashboardWorld): Promise<Sample> {
   }
   const client = new OpenAI({ baseURL: `${weir.base_url}/v1`, apiKey: first.key, maxRetries: 0 });
   const messages = [{ role: 'user' as const, content: 'Hello' }];
+  // The second call gets the answer of the first one, if the cache is on.
+  for (const model of [...MODELS.slice(0, 2), ...MODELS.slice(0, 2)]) {
+    await client.chat.completions.create({ model, messages });
+  }
   await client.chat.completions.create({ model: 'no-such-model', messages }).catch(() => undefined);
   const task = await fetch(`${weir.base_url}/v1/videos/generations`, {
     method: 'POST',

@@ -26,18 +26,14 @@ const money: Figures = {
   isMoney: true,
 };
 const time: Figures = { of: same, show: duration, short: duration, isSum: false, isMoney: false };
+const share: Figures = { of: same, show: percent, short: percent, isSum: false, isMoney: false };
 /** The API has the share of errors; the page shows that of success. */
-const success: Figures = {
-  of: (errors) => (errors === null ? null : 1 - errors),
-  show: percent,
-  short: percent,
-  isSum: false,
-  isMoney: false,
-};
+const success: Figures = { ...share, of: (errors) => (errors === null ? null : 1 - errors) };
 
 /** Returns how the figures of a metric are shown. */
 export function figuresOf(metric: MetricName): Figures {
-  if (metric === 'cost' || metric === 'list_price') return money;
+  if (metric === 'cost' || metric === 'list_price' || metric === 'saved') return money;
+  if (metric === 'cache_hit_rate') return share;
   if (metric === 'error_rate') return success;
   return /latency|first_token/.test(metric) ? time : number;
 }

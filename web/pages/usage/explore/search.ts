@@ -13,14 +13,18 @@ export const METRICS = {
   requests: 'Requests',
   error_rate: 'Success',
   input_tokens: 'Input tokens',
-  cached_input_tokens: 'Tokens read from the cache',
-  cache_write_tokens: 'Tokens written to the cache',
+  cached_input_tokens: 'Tokens read from the provider’s cache',
+  cache_write_tokens: 'Tokens written to the provider’s cache',
   output_tokens: 'Output tokens',
   reasoning_tokens: 'Reasoning tokens',
   audio_tokens: 'Audio tokens',
   latency_p50: 'Time to end, median',
   latency_p95: 'Time to end, 95 of 100',
   first_token_mean: 'Time to first token, mean',
+  cache_lookups: 'Look-ups in the cache',
+  cache_hits: 'Answers from the cache',
+  cache_hit_rate: 'Hit rate of the cache',
+  saved: 'Saved by the cache',
 } as const;
 export type MetricName = keyof typeof METRICS;
 

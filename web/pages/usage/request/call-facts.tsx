@@ -3,8 +3,11 @@ import type { ReactNode } from 'react';
 import type { CallDetail } from '../../../api/types.ts';
 import { Copy } from '../../../parts/copy.tsx';
 import { Facts } from '../../../parts/facts.tsx';
+import { Money } from '../../../parts/money.tsx';
 import { duration, Time } from '../../../parts/time.tsx';
 import { KeyName } from '../key-name.tsx';
+
+const MS_PER_S = 1_000;
 
 interface CallFactsProps {
   readonly call: CallDetail;
@@ -36,6 +39,7 @@ export function CallFacts({ call, names }: CallFactsProps) {
         ['Program', call.program && <bdi>{call.program}</bdi>],
         ['Access channel', call.access_channel === 'byok' ? 'your own provider key' : 'platform'],
         ['Attempts', call.attempts],
+        ...cacheFacts(call),
         [
           'First token after',
           call.time_to_first_token_ms === null ? null : duration(call.time_to_first_token_ms),
@@ -76,6 +80,22 @@ export function CallFacts({ call, names }: CallFactsProps) {
       ]}
     />
   );
+}
+
+/** What the cache did, if the call looked for its answer there. */
+function cacheFacts(call: CallDetail): readonly [name: string, value: ReactNode][] {
+  const { cache, cache_entry_id, cache_age_s: age_s, saved } = call;
+  if (cache === null) return [];
+  if (cache === 'miss') return [['Cache', 'miss: no earlier answer to the same request']];
+  const age = age_s === undefined ? '' : `, ${duration(age_s * MS_PER_S)} old`;
+  return [
+    ['Cache', `hit: an earlier answer was sent again${age}`],
+    [
+      'Entry of the cache',
+      cache_entry_id && <Copy key="entry" text={cache_entry_id} what="id of the cache entry" />,
+    ],
+    ['Saved', <Money key="saved" usd={saved} />],
+  ];
 }
 
 function To({ path, children }: { path: string; children: ReactNode }) {

@@ -98,7 +98,11 @@ const ofUsd = (usd: number): string => Amount.ofUsd(usd).short;
 
 function Answer({ figures, range }: { figures: CacheFigures; range: CacheRange }) {
   const { lookups, hits, saved } = figures;
-  const plot = useMemo(() => plotOf(saved, labelled(saved, undefined), money, false), [saved]);
+  const plot = useMemo(() => {
+    const series = saved.series.filter(({ value }) => (value ?? 0) > 0);
+    const shown = { ...saved, series };
+    return plotOf(shown, labelled(shown, undefined), money, false);
+  }, [saved]);
   const rates = useMemo(() => [{ name: 'Hit rate', values: ratesByDay(figures) }], [figures]);
   return (
     <div className="grid min-w-0 gap-6">

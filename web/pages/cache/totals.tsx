@@ -19,7 +19,7 @@ export function Totals({ saved, hits, lookups, range }: TotalsProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-3">
       <Total title="Saved" below="what the hits would have cost, less their charge">
-        <Money usd={saved} />
+        <Money usd={saved} className="font-semibold!" />
       </Total>
       <Total title="Hit rate" below={`of ${counted(lookups, 'look-up')}`}>
         {rate === null ? 'unknown' : percent(rate)}

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { withPrograms } from '../full/support/installed.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { waitForHits } from './support/cache-hits.ts';
 import { type Command, compileGo, goPackages } from './support/compiled.ts';
 import {
   CHAT_MODEL_NAMES,
@@ -14,6 +15,9 @@ import {
 } from './support/vendor-weir.ts';
 
 setDefaultTimeout(240_000);
+
+/** A run has more chat calls that can be repeated than this. */
+const MIN_HITS = 10;
 
 const go = await goPackages([
   'github.com/openai/openai-go/v3',
@@ -31,6 +35,19 @@ withPrograms([go], (program) => {
   afterAll(async () => {
     await stand?.stop();
     removeFolder(folder);
+  });
+
+  test('with the cache on, a second run gets the same answers', async () => {
+    const cached = await startVendorWeir({ WEIR_CACHE: 'on' });
+    try {
+      for (const model of CHAT_MODEL_NAMES) {
+        const first = await runClient(client, cached, model);
+        expect(await runClient(client, cached, model)).toEqual(first);
+      }
+      await waitForHits(cached.weir, MIN_HITS * CHAT_MODEL_NAMES.length);
+    } finally {
+      await cached.stop();
+    }
   });
 
   test.each(CHAT_MODEL_NAMES)('the packages call %s', async (model) => {

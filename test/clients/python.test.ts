@@ -6,10 +6,14 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { pythonProgram, withPrograms } from '../full/support/installed.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
+import { waitForHits } from './support/cache-hits.ts';
 
 setDefaultTimeout(240_000);
 
 const MODELS = ['gpt-4o', 'claude-haiku-4-5', 'gemini-2.5-flash'] as const;
+
+/** A run has more chat calls that can be repeated than this. */
+const MIN_HITS = 10;
 
 const vendors = await pythonProgram('openai', '3.57.0', [
   'anthropic==2.13.0',
@@ -27,9 +31,14 @@ beforeAll(async () => {
 afterAll(() => weir.stop());
 
 /** Runs a program of `support` with the address, a key and the model. Returns the JSON that it prints. */
-async function run(python: string, program: string, model: string): Promise<unknown> {
+async function run(
+  python: string,
+  program: string,
+  model: string,
+  { base_url, api_key } = weir,
+): Promise<unknown> {
   const path = join(import.meta.dir, 'support', program);
-  const child = Bun.spawn([python, path, weir.base_url, weir.api_key, model], {
+  const child = Bun.spawn([python, path, base_url, api_key, model], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -73,6 +82,23 @@ withPrograms([vendors], (program) => {
       'google error': [400, 'INVALID_ARGUMENT'],
     });
   });
+});
+
+withPrograms([vendors], (program) => {
+  test.each(MODELS)(
+    'with the cache on, a second run on %s gets the same answers',
+    async (model) => {
+      const cached = await startWeir({ shared_database: true, env: { WEIR_CACHE: 'on' } });
+      try {
+        const first = await run(program.bin('python'), 'vendors.py', model, cached);
+        const second = await run(program.bin('python'), 'vendors.py', model, cached);
+        expect(second).toEqual(first);
+        await waitForHits(cached, MIN_HITS);
+      } finally {
+        await cached.stop();
+      }
+    },
+  );
 });
 
 withPrograms([frameworks], (program) => {

@@ -25,7 +25,7 @@ export interface VendorWeir {
   stop(): Promise<void>;
 }
 
-export async function startVendorWeir(): Promise<VendorWeir> {
+export async function startVendorWeir(env: Record<string, string> = {}): Promise<VendorWeir> {
   const simulator: RunningSimulator = await startSimulator();
   const channel = (id: string, protocol: string, path: string, model: string, priority = 0) => ({
     ...{ id, protocol, base_url: simulator.url + path, api_key: `sim-${id}` },
@@ -41,7 +41,9 @@ export async function startVendorWeir(): Promise<VendorWeir> {
     ...DIRECT_MODELS.map((model) => channel(model, 'openai', '/openai/v1', model)),
     channel('images', 'openai-images', '/openai/v1', 'gpt-image-1'),
   ];
-  const weir = await startWeir({ shared_database: true, config: JSON.stringify({ channels }) });
+  const weir = await startWeir({
+    ...{ shared_database: true, config: JSON.stringify({ channels }), env },
+  });
   return {
     weir,
     stop: async () => {

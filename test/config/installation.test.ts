@@ -125,7 +125,7 @@ describe('the demo', () => {
   const demo = demoInstallation('http://127.0.0.1:1234');
 
   test('has a cache with the defaults of weir.yaml', () => {
-    expect(demo.cache).toMatchObject({ enabled: true, scope: 'organization', hours: 24 });
+    expect(demo.cache).toMatchObject({ enabled: true, hours: 24, max_mb: 64 });
   });
 
   test('serves every model of the catalogue', () => {

@@ -84,6 +84,27 @@ test('a viewer sees the figures of another range', async () => {
   await context.close();
 });
 
+test('an admin changes who gets an answer again, and a viewer only sees it', async () => {
+  const scope = async () =>
+    (await request<{ cache_scope: string }>(world.weir, 'GET', 'organization')).cache_scope;
+  const admin = await world.personAs('admin');
+  const { page, mistakes } = await world.open('/cache', { context: admin });
+  const choice = page.getByRole('combobox', { name: 'Cache scope' });
+  await choice.selectOption('key');
+  await page.getByText('Cache scope: key.').waitFor();
+  expect(await scope()).toBe('key');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  expect(await scope()).toBe('organization');
+  expect(mistakes).toEqual([]);
+  await admin.close();
+  const viewer = await world.personAs('viewer');
+  const { page: seen } = await world.open('/cache', { context: viewer });
+  await seen.getByText('Who gets an answer of the cache again', { exact: false }).waitFor();
+  expect(await seen.getByRole('combobox', { name: 'Cache scope' }).count()).toBe(0);
+  await viewer.close();
+});
+
 test('a request says hit, entry, age and what it saved, or miss', async () => {
   const { page } = await world.open(`/usage/requests/${ids.hit}`);
   const facts = page.locator('dl');

@@ -74,6 +74,10 @@ export function usageQueries(names: UsageNames, now: Date): UsageQuery[] {
       `metric=output_tokens&group=model_vendor&bucket=15min&${span(1)}`,
     ),
     query(
+      'saved by the cache by model and day, 12 months',
+      `metric=saved&group=logical_model&top=50&${span(365)}`,
+    ),
+    query(
       'cost by model and day in Kathmandu, 90 days',
       `metric=cost&group=logical_model&timeZone=Asia/Kathmandu&${span(90)}`,
     ),

@@ -29,6 +29,7 @@ const CHAOS: readonly Command[] = [
 const BENCHES: readonly Command[] = [
   { title: 'benches, short', command: ['bin/bench', '--short'] },
   { title: 'attacks, short', command: ['bin/bench', 'neighbours', '--short'] },
+  { title: 'the cache, short', command: ['bin/bench', 'cache', '--short'] },
 ];
 
 /**

@@ -102,7 +102,30 @@ test('an admin changes who gets an answer again, and a viewer only sees it', asy
   const { page: seen } = await world.open('/cache', { context: viewer });
   await seen.getByText('Who gets an answer of the cache again', { exact: false }).waitFor();
   expect(await seen.getByRole('combobox', { name: 'Cache scope' }).count()).toBe(0);
+  expect(await seen.getByRole('button', { name: 'Remove all answers' }).count()).toBe(0);
   await viewer.close();
+});
+
+test('an admin removes all stored answers, after a question', async () => {
+  const state = async () => {
+    const before = ids.miss;
+    await ask('gpt-4o');
+    return ids.miss === before ? 'hit' : 'miss';
+  };
+  const { hit, miss } = ids;
+  expect(await state()).toBe('hit');
+  const context = await world.personAs('admin');
+  const { page, mistakes } = await world.open('/cache', { context });
+  await page.getByRole('button', { name: 'Remove all answers' }).click();
+  const dialog = page.getByRole('dialog');
+  await expectGoodPage(page);
+  await dialog.getByRole('button', { name: 'Remove all answers' }).click();
+  await page.getByText('All stored answers are removed.').waitFor();
+  expect(await dialog.count()).toBe(0);
+  expect(await state()).toBe('miss');
+  expect(mistakes).toEqual([]);
+  await context.close();
+  Object.assign(ids, { hit, miss });
 });
 
 test('a request says hit, entry, age and what it saved, or miss', async () => {

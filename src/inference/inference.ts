@@ -7,7 +7,7 @@ import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/cat
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor } from '../upstreams/chat/protocols.ts';
-import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
+import type { CallSignal, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
 import { Budget, chatCharge } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
@@ -97,9 +97,10 @@ export class Inference {
           flight = joined.flight;
         } else if (leader) flight = this.flights.lead(lookup, leader);
       }
-      const led = flight ? { ...call, signal: new StopSignal(flight) } : call;
+      // The upstream call goes on while one of the calls that follow needs its answer.
+      const signal = flight ?? call.signal;
       if (call.stream) {
-        const { result } = await this.startStream(led, max_output_tokens);
+        const { result } = await this.startStream(call, signal, max_output_tokens);
         isAnswered = true;
         call.record?.answer();
         const run = this.streamRun(call, budget, reservation, result, { lookup, flight });
@@ -111,7 +112,7 @@ export class Inference {
         return new Response(run.body(), answerHeaders(lookup, true));
       }
       const unpaid = (served: Served<UpstreamAnswer>) => unpaidOf(served, budget);
-      const completed = this.complete(led, max_output_tokens);
+      const completed = this.complete(call, signal, max_output_tokens);
       const served = await (flight ? ledAnswer(completed, flight, unpaid) : completed);
       isAnswered = true;
       const { result: answer, permit } = served;
@@ -196,12 +197,14 @@ export class Inference {
   /** Gets a whole answer from the first channel that serves the call. */
   private complete(
     call: InferenceCall,
+    call_signal: CallSignal,
     max_output_tokens: number | undefined,
   ): Promise<Served<UpstreamAnswer>> {
     return this.callChannels(
       call,
+      call_signal,
       (permit, protocol, hedge_signal) => {
-        const signal = hedge_signal ? new StopSignal(call.signal, hedge_signal) : call.signal;
+        const signal = hedge_signal ? new StopSignal(call_signal, hedge_signal) : call_signal;
         return protocol.complete(upstreamCall(call, permit.channel, signal, max_output_tokens));
       },
       (loser) => loser.permit.succeeded(),
@@ -211,12 +214,14 @@ export class Inference {
   /** Opens a stream on the first channel that serves the call, up to its first tokens. */
   private startStream(
     call: InferenceCall,
+    signal: CallSignal,
     max_output_tokens: number | undefined,
   ): Promise<Served<OpenStream>> {
     return this.callChannels(
       call,
+      signal,
       (permit, protocol, hedge_signal) =>
-        openStream(call, permit, protocol, max_output_tokens, hedge_signal),
+        openStream(call, permit, protocol, max_output_tokens, signal, hedge_signal),
       (loser) => {
         loser.result.stop.abort();
         loser.permit.succeeded();
@@ -238,9 +243,7 @@ export class Inference {
 
   /** Returns the place of a call in the cache; undefined if the call bypasses the cache. */
   private lookUp(call: InferenceCall): Lookup | undefined {
-    const { protocol, request_id, key, model, body, body_text, headers, cache_control } = call;
-    const request = { request_id, key, model, body, body_text, headers };
-    const lookup = this.deps.cache?.open({ ...request, kind: protocol, control: cache_control });
+    const lookup = this.deps.cache?.open(call.protocol, call, call.cache_control);
     if (lookup && call.record) call.record.looked_up = true;
     return lookup;
   }
@@ -252,6 +255,7 @@ export class Inference {
    */
   private callChannels<Result>(
     call: InferenceCall,
+    signal: CallSignal,
     attempt: (
       permit: ChannelPermit,
       protocol: UpstreamProtocol,
@@ -261,7 +265,7 @@ export class Inference {
   ): Promise<Served<Result>> {
     const { policy, hedge } = call.model.declaration.routing ?? {};
     const { now, random } = this.deps;
-    const options = { now, random, policy, signal: call.signal, record: call.record };
+    const options = { now, random, policy, signal, record: call.record };
     const onChannel: Attempt<Result> = (permit, hedge_signal) => {
       const { protocol } = permit.channel.config;
       if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);

@@ -59,7 +59,6 @@ export async function openCache(
     channels: () => live.now.channels,
     ...{ rules, shared: shared?.answers },
     now: systemClock.now,
-    random: Math.random,
   });
   await rules.start();
   const timer = setInterval(() => cache.removeOld(), SWEEP_MS);

@@ -29,19 +29,16 @@ export interface AnswerCacheDeps {
   /** The answers of all replicas. Undefined if they share none. */
   readonly shared?: SharedAnswers | undefined;
   readonly now: () => number;
-  readonly random: () => number;
 }
 
 /** A call whose answer may be in the cache. */
 export interface CacheableCall {
-  readonly kind: CachedKind;
   readonly request_id: string;
   readonly key: CacheCaller;
   readonly model: CatalogueModel;
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly control: CacheControl | undefined;
 }
 
 /** An earlier answer, or the answer of an identical call that runs. */
@@ -69,7 +66,7 @@ export class AnswerCache {
   private readonly store: EntryStore;
 
   constructor(private readonly deps: AnswerCacheDeps) {
-    this.store = new EntryStore(deps.settings, deps.now, deps.random);
+    this.store = new EntryStore(deps.settings, deps.now);
   }
 
   /** The bytes of all entries. */
@@ -78,14 +75,16 @@ export class AnswerCache {
   }
 
   /** Returns the look-up of a call; undefined if the call bypasses the cache. */
-  open(call: CacheableCall): Lookup | undefined {
-    const { control, kind, body, key } = call;
-    if (!this.deps.settings().enabled || control === 'no_cache' || control === 'semantic_only')
-      return undefined;
+  open(
+    kind: CachedKind,
+    call: CacheableCall,
+    control: CacheControl | undefined,
+  ): Lookup | undefined {
+    if (!this.deps.settings().enabled) return undefined;
+    if (control === 'no_cache' || control === 'semantic_only') return undefined;
     if (call.body_text.length > MAX_BODY_CHARS) return undefined;
-    if (control !== 'response_only' && !isDeterministic(body)) return undefined;
-    const scope = scopeOf(key);
-    return new Lookup(this.deps, this.store, call, scope, sketchOf(kind, body, scope));
+    if (control !== 'response_only' && !isDeterministic(call.body)) return undefined;
+    return new Lookup(this.deps, this.store, kind, call, control !== 'no_store');
   }
 
   /** Removes the entries of an organization that its rules forbid. Called when they changed. */
@@ -108,6 +107,9 @@ export class AnswerCache {
 
 /** One call and its place in the cache. */
 export class Lookup {
+  readonly organization_id: string;
+  readonly sketch: number;
+  private readonly scope: string;
   private identity: RequestIdentity | undefined;
   /** As it is when the call begins: an answer from before a purge must not be found after it. */
   private readonly generation: string;
@@ -116,21 +118,15 @@ export class Lookup {
   constructor(
     private readonly deps: AnswerCacheDeps,
     private readonly store: EntryStore,
+    private readonly kind: CachedKind,
     private readonly call: CacheableCall,
-    private readonly scope: string,
-    readonly sketch: number,
+    /** False if no other call may get the answer. */
+    readonly mayBeShared: boolean,
   ) {
-    const { key, model } = call;
-    this.generation = deps.rules.generationOf(key.organization_id, model.id);
-  }
-
-  get organization_id(): string {
-    return this.call.key.organization_id;
-  }
-
-  /** False if no other call may get the answer. */
-  get mayBeShared(): boolean {
-    return this.call.control !== 'no_store';
+    this.organization_id = call.key.organization_id;
+    this.scope = scopeOf(call.key);
+    this.sketch = sketchOf(kind, call.body, this.scope);
+    this.generation = deps.rules.generationOf(this.organization_id, call.model.id);
   }
 
   /**
@@ -149,8 +145,8 @@ export class Lookup {
       this.deps.shared?.remove(this.place);
       return undefined;
     }
-    this.store.remeasure(entry);
     entry.hits += 1;
+    this.store.remeasure(entry);
     const age_s = Math.floor((this.deps.now() - entry.stored_at_ms) / MS_PER_S);
     const { id: entry_id, cost_nano_usd } = entry;
     return { entry, entry_id, cost_nano_usd, age_s: Math.max(0, age_s) };
@@ -225,10 +221,10 @@ export class Lookup {
   }
 
   private identify(): RequestIdentity {
-    const { kind, model, headers, body_text } = this.call;
+    const { model, headers, body_text } = this.call;
     this.identity ??= {
       scope: this.scope,
-      kind,
+      kind: this.kind,
       model_id: model.id,
       version: mappingVersion(model, this.deps.channels()),
       generation: this.generation,

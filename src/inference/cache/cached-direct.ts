@@ -48,7 +48,7 @@ export function openDirectCache(
   const sent = request
     ? { body: request, body_text: JSON.stringify(request) }
     : { body, body_text };
-  const lookup = cache?.open({ kind, request_id, key, model, control, headers: {}, ...sent });
+  const lookup = cache?.open(kind, { request_id, key, model, headers: {}, ...sent }, control);
   if (lookup && record) record.looked_up = true;
   cached.outcome = { state: lookup ? 'miss' : 'bypass' };
   return lookup;

@@ -1,4 +1,5 @@
 import type { Entry } from './entry.ts';
+import { Shelf } from './shelf.ts';
 
 /** The bounds of the store. */
 export interface StoreBounds {
@@ -14,56 +15,8 @@ export interface StoreBounds {
 
 /** An entry may have this share of its organization's bytes. */
 const MAX_ENTRY_SHARE = 1 / 8;
-/** How many entries are compared to find one of little value. */
-const COMPARED = 16;
-/** The share of the compared entries that is removed. */
-const REMOVED_SHARE = 1 / 4;
 /** How many organizations are compared to find one with many bytes. */
 const COMPARED_SHELVES = 16;
-
-/** The entries of one organization. */
-class Shelf {
-  readonly entries: Entry[] = [];
-  /** The newest entry of each sketch. Older ones follow as `next`. */
-  readonly bySketch = new Map<number, Entry>();
-  bytes = 0;
-
-  add(entry: Entry): void {
-    entry.at = this.entries.length;
-    this.entries.push(entry);
-    entry.next = this.bySketch.get(entry.sketch);
-    this.bySketch.set(entry.sketch, entry);
-    this.bytes += entry.bytes;
-  }
-
-  remove(entry: Entry): void {
-    const last = this.entries.pop();
-    if (last && last !== entry) {
-      this.entries[entry.at] = last;
-      last.at = entry.at;
-    }
-    this.bytes -= entry.bytes;
-    this.unchain(entry);
-  }
-
-  has(entry: Entry): boolean {
-    return this.entries[entry.at] === entry;
-  }
-
-  private unchain(entry: Entry): void {
-    const first = this.bySketch.get(entry.sketch);
-    if (first === entry) {
-      if (entry.next) this.bySketch.set(entry.sketch, entry.next);
-      else this.bySketch.delete(entry.sketch);
-      return;
-    }
-    for (let each = first; each; each = each.next) {
-      if (each.next !== entry) continue;
-      each.next = entry.next;
-      return;
-    }
-  }
-}
 
 /**
  * The stored answers of this process. Each organization has a shelf of its own, so no search ever sees
@@ -76,7 +29,6 @@ export class EntryStore {
   constructor(
     private readonly bounds: () => StoreBounds,
     private readonly now: () => number,
-    private readonly random: () => number,
   ) {}
 
   /** The bytes of all entries. */
@@ -86,13 +38,13 @@ export class EntryStore {
 
   /** True if an entry of the organization may have the sketch. */
   mayHave(organization_id: string, sketch: number): boolean {
-    return this.shelves.get(organization_id)?.bySketch.has(sketch) === true;
+    return this.shelves.get(organization_id)?.newest(sketch) !== undefined;
   }
 
   /** Returns the entry of a request; undefined if there is none, or if it is too old. */
   find(organization_id: string, sketch: number, digest: string): Entry | undefined {
     const shelf = this.shelves.get(organization_id);
-    for (let entry = shelf?.bySketch.get(sketch); entry; entry = entry.next) {
+    for (let entry = shelf?.newest(sketch); entry; entry = entry.next) {
       if (entry.digest() !== digest) continue;
       if (!this.isOld(entry)) return entry;
       this.remove(entry);
@@ -103,7 +55,7 @@ export class EntryStore {
 
   /** Returns the entries of an organization that `matches`. */
   list(organization_id: string, matches: (entry: Entry) => boolean): Entry[] {
-    return this.shelves.get(organization_id)?.entries.filter(matches) ?? [];
+    return this.shelves.get(organization_id)?.list(matches) ?? [];
   }
 
   /** Adds an entry, unless it is too large. */
@@ -117,20 +69,17 @@ export class EntryStore {
     }
     shelf.add(entry);
     this.total_bytes += entry.bytes;
-    while (shelf.bytes > bounds.max_bytes || shelf.entries.length > bounds.max_entries) {
+    while (shelf.bytes > bounds.max_bytes || shelf.size > bounds.max_entries) {
       this.removeLeast(shelf);
     }
     while (this.total_bytes > bounds.max_total_bytes) this.removeLeast(this.largest(shelf));
   }
 
-  /** Counts the size of an entry again, after its answer was read. */
+  /** Counts an entry again, after its answer was read or sent. */
   remeasure(entry: Entry): void {
     const shelf = this.shelves.get(entry.organization_id);
     if (!shelf?.has(entry)) return;
-    const more = entry.measure() - entry.bytes;
-    entry.bytes += more;
-    shelf.bytes += more;
-    this.total_bytes += more;
+    this.total_bytes += shelf.remeasure(entry);
   }
 
   remove(entry: Entry): void {
@@ -138,13 +87,13 @@ export class EntryStore {
     if (!shelf?.has(entry)) return;
     shelf.remove(entry);
     this.total_bytes -= entry.bytes;
-    if (shelf.entries.length === 0) this.shelves.delete(entry.organization_id);
+    if (shelf.size === 0) this.shelves.delete(entry.organization_id);
   }
 
   /** Removes all entries that are too old. */
   removeOld(): void {
     for (const shelf of this.shelves.values()) {
-      for (const entry of shelf.entries.filter((each) => this.isOld(each))) this.remove(entry);
+      for (const entry of shelf.list((each) => this.isOld(each))) this.remove(entry);
     }
   }
 
@@ -152,21 +101,9 @@ export class EntryStore {
     return this.now() - entry.stored_at_ms > this.bounds().max_age_ms;
   }
 
-  /** Removes a quarter of some neighbours: those of the least value, and at least one. */
-  private removeLeast({ entries }: Shelf): void {
-    const now = this.now();
+  private removeLeast(shelf: Shelf): void {
     const { max_age_ms } = this.bounds();
-    const start = Math.floor(this.random() * entries.length);
-    const count = Math.min(COMPARED, entries.length);
-    const compared: Entry[] = [];
-    for (let step = 0; step < count; step += 1) {
-      const entry = entries[(start + step) % entries.length] as Entry;
-      entry.value = now - entry.stored_at_ms > max_age_ms ? -1 : entry.valueAt(now);
-      compared.push(entry);
-    }
-    compared.sort((a, b) => a.value - b.value);
-    const removed = Math.max(1, Math.floor(count * REMOVED_SHARE));
-    for (const entry of compared.slice(0, removed)) this.remove(entry);
+    for (const entry of shelf.takeLeast(this.now(), max_age_ms)) this.remove(entry);
   }
 
   /**

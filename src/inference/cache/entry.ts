@@ -4,6 +4,7 @@ import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
 
 /** What the objects of an entry need beside its texts, bytes (measured with `bun:jsc`). */
 const OVERHEAD_BYTES = 500;
+const MS_PER_HOUR = 3_600_000;
 /** A body that is longer is kept as its digest, characters. */
 const MAX_KEPT_BODY_CHARS = 64 * 1024;
 
@@ -18,6 +19,10 @@ export class Entry {
   hits = 0;
   /** What the answer cost, nano-USD. */
   readonly cost_nano_usd: number;
+  /** The answer (see `KeptAnswer`). */
+  text: string;
+  private is_stream: boolean;
+  private readonly usage: KeptAnswer['usage'];
   /** The value when it was last compared (`valueAt`). */
   value = 0;
   /** The place in the list of its organization. */
@@ -38,10 +43,15 @@ export class Entry {
     readonly sketch: number,
     readonly stored_at_ms: number,
     private identity: RequestIdentity | undefined,
-    private answer: KeptAnswer,
+    { text, is_stream, usage, cost_nano_usd }: KeptAnswer,
     /** The digest of the request, if it was needed already. */
     known_digest?: string,
   ) {
+    // Memory is collected faster if an entry is few objects, so the answer's members are its own.
+    this.text = text;
+    this.is_stream = is_stream;
+    this.usage = usage;
+    this.cost_nano_usd = cost_nano_usd;
     this.model_id = identity?.model_id ?? '';
     this.generation = identity?.generation ?? '';
     if (known_digest !== undefined) {
@@ -49,7 +59,6 @@ export class Entry {
       this.identity = undefined;
     }
     if (this.identity && this.identity.body_text.length > MAX_KEPT_BODY_CHARS) this.digest();
-    this.cost_nano_usd = answer.cost_nano_usd;
     this.bytes = this.measure();
   }
 
@@ -73,9 +82,13 @@ export class Entry {
    */
   wholeAnswer(read: (kept: KeptAnswer) => WholeAnswer | undefined): WholeAnswer | undefined {
     if (this.whole) return this.whole;
-    this.whole = read(this.answer);
+    const { text, is_stream, usage, cost_nano_usd } = this;
+    this.whole = read({ text, is_stream, usage, cost_nano_usd });
     // The events are not needed any more.
-    if (this.whole) this.answer = { ...this.answer, text: this.whole.text, is_stream: false };
+    if (this.whole) {
+      this.text = this.whole.text;
+      this.is_stream = false;
+    }
     return this.whole;
   }
 
@@ -85,17 +98,10 @@ export class Entry {
     return (this.cost_nano_usd * (1 + this.hits)) / (this.bytes * (1 + hours));
   }
 
-  /** The text of the answer. */
-  get text(): string {
-    return this.answer.text;
-  }
-
   measure(): number {
-    return OVERHEAD_BYTES + sizeOf(this.answer.text) + sizeOf(this.identity?.body_text ?? '');
+    return OVERHEAD_BYTES + sizeOf(this.text) + sizeOf(this.identity?.body_text ?? '');
   }
 }
-
-const MS_PER_HOUR = 3_600_000;
 
 /** Returns the memory of a text, bytes. A text with characters beyond ASCII may need two for each. */
 function sizeOf(text: string): number {

@@ -24,7 +24,8 @@ export function sketchOf(
   body: Readonly<Record<string, unknown>>,
   scope: string,
 ): number {
-  return Bun.hash.xxHash32(lastText(body[CONTENT[kind]]), Bun.hash.xxHash32(scope));
+  // A map finds an integer of 32 bits with a sign faster than a larger number.
+  return Bun.hash.xxHash32(lastText(body[CONTENT[kind]]), Bun.hash.xxHash32(scope)) | 0;
 }
 
 /** Returns the text at the end of some content; '' if there is none. */

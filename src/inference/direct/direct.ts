@@ -8,7 +8,12 @@ import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
-import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams/contract.ts';
+import {
+  type CallSignal,
+  type ChannelConfig,
+  targetOf,
+  type UpstreamCall,
+} from '../../upstreams/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import {
@@ -28,7 +33,6 @@ import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
-import { StopSignal } from '../streaming/stop-signal.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
 const SCENES: Record<DirectModel['operation'], string> = {
@@ -118,8 +122,7 @@ export async function runDirect<Protocol, Answer>(
       if (joined.answer) return joined.answer.answer as Answer;
       flight = joined.flight;
     }
-    const led = flight ? { ...call, signal: new StopSignal(flight) } : call;
-    const requested = requestDirect(deps, led);
+    const requested = requestDirect(deps, flight ? { ...call, signal: flight } : call);
     const served = await (flight ? ledAnswer(requested, flight, unpaidOf) : requested);
     isAnswered = true;
     const { opened, permit } = served;
@@ -211,7 +214,7 @@ async function reserveDirect(
 /** Sends a direct call to the first channel that serves it. */
 async function requestDirect<Protocol, Opened>(
   deps: DirectDeps,
-  call: DirectCall<Protocol, Opened>,
+  call: Omit<DirectCall<Protocol, Opened>, 'signal'> & { readonly signal: CallSignal },
 ): Promise<Omit<OpenDirect<Opened>, 'reservation'>> {
   const { model, protocols, signal, record } = call;
   const channels = deps.channels
@@ -279,8 +282,8 @@ export async function settleDirect(
 function upstreamCall(
   call: Pick<
     DirectCall<unknown, unknown>,
-    'request_id' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes'
-  >,
+    'request_id' | 'model' | 'body' | 'body_text' | 'bytes'
+  > & { readonly signal: CallSignal },
   config: ChannelConfig,
 ): UpstreamCall {
   return {

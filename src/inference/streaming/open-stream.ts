@@ -1,5 +1,6 @@
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import {
+  type CallSignal,
   RetryableUpstreamError,
   type StreamEvent,
   type UpstreamProtocol,
@@ -16,19 +17,18 @@ const MAX_EVENTS_WITHOUT_CONTENT = 1_000;
  * Opens a stream and reads its events up to the first token. Before the first token nothing was
  * sent to the client, so another channel may still serve the call (P7). Throws
  * RetryableUpstreamError `timeout` if the first token does not arrive in time. Also throws the
- * errors of `UpstreamProtocol.stream` and of the stream's events. `hedge_signal` is aborted if
- * another attempt was faster. Like the client's signal, it stops the stream.
+ * errors of `UpstreamProtocol.stream` and of the stream's events. `signal` stops the stream; default: the
+ * signal of the call. So does `hedge_signal`, which is aborted if another attempt was faster.
  */
 export async function openStream(
   call: InferenceCall,
   permit: ChannelPermit,
   protocol: UpstreamProtocol,
   max_output_tokens: number | undefined,
+  signal: CallSignal = call.signal,
   hedge_signal?: AbortSignal,
 ): Promise<OpenStream> {
-  const stop = hedge_signal
-    ? new StopSignal(call.signal, hedge_signal)
-    : new StopSignal(call.signal);
+  const stop = hedge_signal ? new StopSignal(signal, hedge_signal) : new StopSignal(signal);
   const { config } = permit.channel;
   const first_token_timeout_ms = config.first_token_timeout_ms ?? config.timeout_ms;
   const deadline = new Deadline(first_token_timeout_ms, () =>

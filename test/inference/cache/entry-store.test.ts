@@ -18,7 +18,6 @@ function world(bounds: Partial<StoreBounds> = {}) {
   const store = new EntryStore(
     () => all,
     () => clock.now,
-    () => 0.5,
   );
   let count = 0;
   const add = (organization_id: string, prompt: string, cost = 100, chars = 200, sketch = 1) => {
@@ -75,6 +74,7 @@ describe('the store of answers', () => {
     const { store, add, clock } = world({ max_entries: 2, max_age_ms: 100 * 3_600_000 });
     const used = add('org_1', 'used');
     used.entry.hits = 3;
+    store.remeasure(used.entry);
     const unused = add('org_1', 'unused');
     add('org_1', 'new', 150);
     expect(store.find('org_1', 1, unused.digest)).toBeUndefined();

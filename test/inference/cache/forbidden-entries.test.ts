@@ -24,17 +24,16 @@ function world() {
       isRemoved: (organization_id, request_id) => rules.removed.has(organization_id + request_id),
       generationOf: (organization_id) => rules.generations.get(organization_id) ?? '',
     },
-    ...{ now: () => 1_000_000, random: () => 0.5 },
+    now: () => 1_000_000,
   });
   const model = new Catalogue(builtInModels()).find('gpt-4o');
   if (!model) throw new Error('the catalogue has no such model');
   const body = { messages: [{ role: 'user', content: 'Hello' }] };
   const open = (organization_id = 'org_1') => {
     const key = { id: 'key_1', organization_id };
-    const lookup = cache.open({
-      ...{ kind: 'openai', request_id: REQUEST, key, model, body, headers: {} },
-      ...{ body_text: JSON.stringify(body), control: undefined },
-    });
+    const body_text = JSON.stringify(body);
+    const call = { request_id: REQUEST, key, model, body, body_text, headers: {} };
+    const lookup = cache.open('openai', call, undefined);
     if (!lookup) throw new Error('the call bypasses the cache');
     return lookup;
   };

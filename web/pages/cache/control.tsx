@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { Organization } from '../../api/types.ts';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useHere } from '../../shell/here.ts';
 import { Setting } from '../access/settings/setting.tsx';
@@ -15,18 +16,19 @@ export function Control() {
     queryKey: ['organization'],
     queryFn: ({ signal }) => api.getTagged<Organization>('/v1/management/organization', {}, signal),
   });
-  const settings = Object.entries(organization.data?.value.settings ?? {}).filter(([name]) =>
-    name.startsWith(OF_CACHE),
-  );
-  const mayPurge = useHere().may('cache.purge');
-  if (settings.length === 0 && !mayPurge) return null;
   return (
     <Section title="Control">
       <div className="grid gap-3">
-        {settings.map(([name, setting]) => (
-          <Setting key={name} name={name} setting={setting} etag={organization.data?.etag} />
-        ))}
-        {mayPurge ? <Purge /> : null}
+        <Loaded query={organization}>
+          {({ value, etag }) =>
+            Object.entries(value.settings)
+              .filter(([name]) => name.startsWith(OF_CACHE))
+              .map(([name, setting]) => (
+                <Setting key={name} name={name} setting={setting} etag={etag} />
+              ))
+          }
+        </Loaded>
+        {useHere().may('cache.purge') ? <Purge /> : null}
       </div>
     </Section>
   );

@@ -65,7 +65,8 @@ test('the page shows hits, hit rate and savings by model, and they are those of 
     );
   expect(shown.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(await total('saved'), 9);
   expect(shown).toEqual([...shown].sort((a, b) => b - a));
-  expect(await page.getByText('of 7 look-ups').isVisible()).toBe(true);
+  await page.getByText('of 7 look-ups').waitFor();
+  await page.getByRole('combobox', { name: 'Cache scope' }).waitFor();
   await expectGoodPage(page);
   expect(mistakes).toEqual([]);
   // The figure leads to its calls.

@@ -3,7 +3,7 @@ import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Frame } from '../../inference/inspection/frames.ts';
 import { sessionOf, statelyFrames } from '../../inference/inspection/stately.ts';
-import type { Viewer } from '../../inference/inspection/viewer.ts';
+import { OPERATOR, type Viewer } from '../../inference/inspection/viewer.ts';
 import {
   isFrame,
   type Positions,
@@ -76,9 +76,23 @@ function textsOf(
   const isNew = !introduced.has(session);
   if (introduced.size >= MAX_INTRODUCED) introduced.clear();
   introduced.add(session);
-  return statelyFrames(viewer, news, isNew, hasDefinitions).map(
-    (frame) => `data: ${JSON.stringify(frame)}\n\n`,
-  );
+  return isNew || viewer !== OPERATOR
+    ? dataOf(statelyFrames(viewer, news, isNew, hasDefinitions))
+    : dataForOperators(news);
+}
+
+const dataOf = (frames: readonly object[]) =>
+  frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`);
+
+/** All operators see the same of an actor that they know, so its texts are made once. */
+const seenByOperators = new WeakMap<Frame, string[]>();
+
+function dataForOperators(frame: Frame): string[] {
+  const known = seenByOperators.get(frame);
+  if (known) return known;
+  const made = dataOf(statelyFrames(OPERATOR, frame, false, false));
+  seenByOperators.set(frame, made);
+  return made;
 }
 
 /**

@@ -35,7 +35,10 @@ export const EMBEDDED_SETTINGS: PostgresSettings = {
   jit: 'off',
   autovacuum_naptime: '15s',
   autovacuum_vacuum_scale_factor: 0.05,
-  autovacuum_analyze_scale_factor: 0.05,
+  autovacuum_analyze_scale_factor: 0.1,
+  // With the default of 100, ANALYZE sorts 30,000 rows of each column of the usage lines, which took a thirtieth of
+  // a busy machine.
+  default_statistics_target: 30,
   timezone: 'GMT',
   log_timezone: 'GMT',
   log_destination: 'stderr',

@@ -23,6 +23,7 @@ export interface Gathering {
   readonly pause_ms: number;
 }
 const GATHERING: readonly Gathering[] = [
+  { size: 32, pause_ms: 10 },
   { size: 16, pause_ms: 5 },
   { size: 8, pause_ms: 2 },
 ];

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
  * Answers do not wait for a fold: what it lacks is read from rows. A longer pause changes fewer sums
  * for each row, and lets answers read more rows.
  */
-const PAUSE_MS = 500;
+const PAUSE_MS = 800;
 /**
  * A row waits at most for the fold that began before it, the pause, and its own fold. If folds take long, the pause
  * is shorter, so that the three take less than this. While many calls are settled, a shorter pause than needed

@@ -136,20 +136,26 @@ export class Lookup {
   find(isUsable: (entry: Entry) => boolean): StoredHit | undefined {
     const { organization_id } = this;
     if (!this.store.mayHave(organization_id, this.sketch)) return undefined;
-    const digest = this.digest();
-    if (digest === null) return undefined;
-    const entry = this.store.find(organization_id, this.sketch, digest);
+    const request = this.identify();
+    const entry = this.store.findAgain(organization_id, this.sketch, request) ?? this.findDigest();
     if (!entry) return undefined;
     if (!isUsable(entry)) {
       this.store.remove(entry);
       this.deps.shared?.remove(this.place);
       return undefined;
     }
+    entry.remember(request);
     entry.hits += 1;
     this.store.remeasure(entry);
     const age_s = Math.floor((this.deps.now() - entry.stored_at_ms) / MS_PER_S);
     const { id: entry_id, cost_nano_usd } = entry;
     return { entry, entry_id, cost_nano_usd, age_s: Math.max(0, age_s) };
+  }
+
+  private findDigest(): Entry | undefined {
+    const digest = this.digest();
+    if (digest === null) return undefined;
+    return this.store.find(this.organization_id, this.sketch, digest);
   }
 
   /** True if another replica may have the answer. */

@@ -23,9 +23,17 @@ export function answerHeaders(lookup: object | undefined, isStream: boolean): { 
 }
 
 /** Returns the headers of a chat answer that comes from the cache. */
-export function hitHeaders(hit: Hit, isStream: boolean): { headers: Headers } {
-  const { headers } = headersOf(isStream ? 'stream' : 'whole', 'hit');
-  addHit(headers, hit.entry_id, hit.age_s);
+export function hitHeaders(
+  { entry_id, age_s }: Hit,
+  isStream: boolean,
+): { headers: Record<string, string> } {
+  const headers: Record<string, string> = {
+    'content-type': TYPES[isStream ? 'stream' : 'whole'],
+    'x-weir-cache': 'hit',
+    'x-weir-cache-entry-id': entry_id,
+    age: String(age_s),
+  };
+  if (isStream) headers['cache-control'] = 'no-cache';
   return { headers };
 }
 

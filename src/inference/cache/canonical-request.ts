@@ -58,6 +58,27 @@ export function digestOf(identity: RequestIdentity): string | undefined {
   return new Bun.CryptoHasher('sha256').update(parts).digest('hex');
 }
 
+/** True if two requests are the same to the byte. Then their digests are the same too. */
+export function isSameRequest(a: RequestIdentity, b: RequestIdentity): boolean {
+  return (
+    a.body_text === b.body_text &&
+    a.scope === b.scope &&
+    a.kind === b.kind &&
+    a.model_id === b.model_id &&
+    a.version === b.version &&
+    a.generation === b.generation &&
+    haveSameValues(a.headers, b.headers)
+  );
+}
+
+function haveSameValues(a: RequestIdentity['headers'], b: RequestIdentity['headers']): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && a[name] === b[name])
+  );
+}
+
 /** Returns the canonical text of a body; undefined if an object has a key twice. */
 export function canonicalBody(kind: CachedKind, text: string): string | undefined {
   const body = parseExact(text);

@@ -1,3 +1,4 @@
+import type { RequestIdentity } from './canonical-request.ts';
 import type { Entry } from './entry.ts';
 import { Shelf } from './shelf.ts';
 
@@ -43,9 +44,22 @@ export class EntryStore {
 
   /** Returns the entry of a request; undefined if there is none, or if it is too old. */
   find(organization_id: string, sketch: number, digest: string): Entry | undefined {
+    return this.seek(organization_id, sketch, (entry) => entry.digest() === digest);
+  }
+
+  /** The same for a request that is, to the byte, the latest one that got the answer. */
+  findAgain(organization_id: string, sketch: number, request: RequestIdentity): Entry | undefined {
+    return this.seek(organization_id, sketch, (entry) => entry.isAgain(request));
+  }
+
+  private seek(
+    organization_id: string,
+    sketch: number,
+    matches: (entry: Entry) => boolean,
+  ): Entry | undefined {
     const shelf = this.shelves.get(organization_id);
     for (let entry = shelf?.newest(sketch); entry; entry = entry.next) {
-      if (entry.digest() !== digest) continue;
+      if (!matches(entry)) continue;
       if (!this.isOld(entry)) return entry;
       this.remove(entry);
       return undefined;

@@ -1,5 +1,5 @@
 import { withoutDashes } from '../../errors/request-id.ts';
-import { digestOf, type RequestIdentity } from './canonical-request.ts';
+import { digestOf, isSameRequest, type RequestIdentity } from './canonical-request.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
 
 /** What the objects of an entry need beside its texts, bytes (measured with `bun:jsc`). */
@@ -33,6 +33,8 @@ export class Entry {
   /** The next entry with the same sketch. */
   next: Entry | undefined;
   private digested: string | null | undefined;
+  /** The latest request that got the answer, unless it is long. */
+  private latest: RequestIdentity | undefined;
   /** The answer of a chat call, once it was read. */
   private whole: WholeAnswer | undefined;
 
@@ -71,6 +73,19 @@ export class Entry {
     return this.digested ?? null;
   }
 
+  /** Remembers a request that gets the answer. */
+  remember(request: RequestIdentity): void {
+    this.latest = request.body_text.length > MAX_KEPT_BODY_CHARS ? undefined : request;
+  }
+
+  /**
+   * True if a request is, to the byte, the latest one that got the answer. Most requests that come again
+   * are, and to compare two texts costs far less than a digest.
+   */
+  isAgain(request: RequestIdentity): boolean {
+    return this.latest !== undefined && isSameRequest(this.latest, request);
+  }
+
   /** Id that clients see. */
   get id(): string {
     return entryIdOf(this.request_id);
@@ -99,7 +114,8 @@ export class Entry {
   }
 
   measure(): number {
-    return OVERHEAD_BYTES + sizeOf(this.text) + sizeOf(this.identity?.body_text ?? '');
+    const request = this.identity ?? this.latest;
+    return OVERHEAD_BYTES + sizeOf(this.text) + sizeOf(request?.body_text ?? '');
   }
 }
 

@@ -64,7 +64,7 @@ async function answerWhole(
   const hit = hitOf(flight, kept.cost_nano_usd);
   if (!readAnswer(call.protocol, kept, true)) return undefined;
   await settleHit(call, call.model.category, reservation, hit);
-  return render(call, kept, Object.fromEntries(hitHeaders(hit, call.stream).headers));
+  return render(call, kept, hitHeaders(hit, call.stream).headers);
 }
 
 async function render(

@@ -94,11 +94,20 @@ export class CallRecords {
 }
 
 function freeCallOf(record: CallRecord): FreeCall {
-  const { request, key, scene, model, vendor, channel_id, outcome, status } = record;
+  const { request, key } = record;
   return {
-    ...{ id: request.id, organization_id: key.organization_id, key_id: key.id },
-    ...{ scene, model, model_vendor: vendor, channel_id, outcome, status },
-    ...{ error_code: record.error_code, fault: record.fault, task_id: record.task_id ?? null },
     ...record.facts(),
+    id: request.id,
+    organization_id: key.organization_id,
+    key_id: key.id,
+    scene: record.scene,
+    model: record.model,
+    model_vendor: record.vendor,
+    channel_id: record.channel_id,
+    outcome: record.outcome,
+    status: record.status,
+    error_code: record.error_code,
+    fault: record.fault,
+    task_id: record.task_id ?? null,
   };
 }

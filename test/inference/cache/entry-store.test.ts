@@ -48,6 +48,42 @@ describe('the store of answers', () => {
     expect(store.mayHave('org_1', 2)).toBe(false);
   });
 
+  test('finds an entry for the same request again without its digest, and for no other request', () => {
+    const { store, add } = world();
+    const { entry } = add('org_1', 'a');
+    const request: RequestIdentity = {
+      ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', generation: 'g' },
+      ...{ headers: { beta: 'x' }, body_text: '{}' },
+    };
+    expect(store.findAgain('org_1', 1, request)).toBeUndefined();
+    entry.remember(request);
+    store.remeasure(entry);
+    expect(store.findAgain('org_1', 1, structuredClone(request))).toBe(entry);
+    expect(store.findAgain('org_2', 1, request)).toBeUndefined();
+    const others: Partial<RequestIdentity>[] = [
+      ...[{ scope: 'org_2' }, { kind: 'anthropic' as const }, { model_id: 'n' }, { version: 'w' }],
+      ...[{ generation: 'h' }, { headers: {} }, { headers: { beta: 'y' } }, { body_text: '{} ' }],
+      { headers: { beta: 'x', more: 'y' } },
+    ];
+    for (const other of others) {
+      expect(store.findAgain('org_1', 1, { ...request, ...other })).toBeUndefined();
+    }
+  });
+
+  test('counts the text of the request that it remembers, unless it is long', () => {
+    const { store, add } = world();
+    const { entry } = add('org_1', 'a');
+    const of = (body_text: string) => {
+      entry.remember({
+        ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', headers: {}, body_text },
+      });
+      store.remeasure(entry);
+      return store.bytes;
+    };
+    expect(of('x'.repeat(1_000)) - of('')).toBe(1_000);
+    expect(of('x'.repeat(100_000)) - of('')).toBe(0);
+  });
+
   test('does not return an entry that is too old, and frees it', () => {
     const { store, add, clock } = world();
     const { digest } = add('org_1', 'a');

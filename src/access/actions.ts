@@ -64,7 +64,7 @@ export const ACTIONS = {
   'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },
   'debug.read': { says: 'read copies of prompts and answers', roles: ADMINS, scopes: [] },
   'debug.write': { says: 'open and close debug windows', roles: ADMINS, scopes: [] },
-  'cache.purge': { says: 'remove stored answers of the cache', roles: ADMINS, scopes: [] },
+  'cache.write': { says: 'remove stored answers of the cache', roles: ADMINS, scopes: [] },
   'people.read': { says: 'see people and invitations', roles: ALL, scopes: ['read'] },
   'people.write': { says: 'invite people and change their roles', roles: ADMINS, scopes: [] },
   'audit.read': { says: 'read the audit log', roles: ADMINS, scopes: ['read'] },

@@ -67,7 +67,7 @@ export const MANAGEMENT_ROUTES: Readonly<Record<string, Action>> = {
   'GET /v1/management/invitations': 'people.read',
   'POST /v1/management/invitations': 'people.write',
   'POST /v1/management/invitations/:id/revoke': 'people.write',
-  'DELETE /v1/management/cache': 'cache.purge',
+  'DELETE /v1/management/cache': 'cache.write',
   'GET /v1/management/models': 'models.read',
   'GET /v1/management/models/:model': 'models.read',
   'GET /v1/management/audit-log': 'audit.read',

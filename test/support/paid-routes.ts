@@ -93,6 +93,6 @@ export const PAID_ROUTES: readonly PaidRoute[] = [
   ),
 ];
 
-/** POST routes that charge nothing: they count, cancel, or manage. */
+/** POST routes that charge nothing: they count, cancel, judge, or manage. */
 export const FREE_ROUTES =
-  /^\/v1\/(messages\/count_tokens|messages\/batches\/:id\/cancel|responses\/:id\/cancel|auth\/.*|management\/.*|operator\/.*)$/;
+  /^\/v1\/(messages\/count_tokens|messages\/batches\/:id\/cancel|responses\/:id\/cancel|cache\/feedback|auth\/.*|management\/.*|operator\/.*)$/;

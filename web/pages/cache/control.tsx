@@ -28,7 +28,7 @@ export function Control() {
               ))
           }
         </Loaded>
-        {useHere().may('cache.purge') ? <Purge /> : null}
+        {useHere().may('cache.write') ? <Purge /> : null}
       </div>
     </Section>
   );

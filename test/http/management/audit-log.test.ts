@@ -81,6 +81,7 @@ const MANAGED: Case[] = [
     () => `/debug-windows/${tenants.home.window}/close`,
   ],
   ['POST /v1/management/debug-windows', 'debug_window.open', { minutes: 5 }, at('/debug-windows')],
+  ['DELETE /v1/management/cache', 'cache.purge', undefined, at('/cache')],
 ];
 /** Routes whose lines have tests of their own. */
 const ELSEWHERE = new Set([

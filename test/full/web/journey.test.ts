@@ -97,8 +97,8 @@ test('a new user comes from the start to a bill, and to a refusal that says why'
   expect(await row.textContent()).toMatch(/\$0\.\d*[1-9]/);
 
   // That request is found, with its money.
-  await page.getByRole('link', { name: 'Usage' }).click();
-  await page.getByRole('link', { name: 'Requests' }).click();
+  await page.getByRole('link', { name: 'Usage', exact: true }).click();
+  await page.getByRole('link', { name: 'Requests', exact: true }).click();
   await page.getByRole('row', { name: /Shop/ }).first().click();
   await page.waitForURL(/\/usage\/requests\/req/);
   await page.getByText('×').first().waitFor();

@@ -99,8 +99,7 @@ function groupByCommon(calls: readonly FreeCall[]): { common: Common[]; common_o
     // In most cases the record has the combination of the previous one.
     const last = common[number];
     if (last && COMMON.every((name) => call[name] === last[name])) return number;
-    const values = COMMON.map((name) => call[name]);
-    const text = JSON.stringify(values);
+    const text = JSON.stringify(COMMON.map((name) => call[name]));
     number = numbers.get(text) ?? common.length;
     if (number === common.length) {
       numbers.set(text, number);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { connect } from 'node:net';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { findMoneyFaults } from '../support/money-faults.ts';
+import { beginSilent } from '../support/silent-transaction.ts';
 import { until } from '../support/until.ts';
 
 /** A busy machine may need longer than the default of 5 s. */
@@ -44,7 +45,7 @@ async function disconnectDuringCommit({
   await (await send()).text();
   const before = await countUsageLines();
   const { sql } = gateway.database;
-  await sql.begin(async (locking) => {
+  await beginSilent(sql, async (locking) => {
     await locking`select id from quota_grant where status = 'open' for update`;
     const client = new AbortController();
     const response = await send(client.signal);

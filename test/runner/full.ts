@@ -6,7 +6,7 @@ import type { Interrupt } from './interrupt.ts';
 import type { Environment } from './servers.ts';
 import { type Step, twoAtATime } from './steps.ts';
 
-/** All of them take half an hour, so each commit tests every eighth, and the next commit others. */
+/** All of them take half an hour, so each commit tests every twelfth, and the next commit others. */
 const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}65`];
 
 interface Command {
@@ -46,7 +46,7 @@ export function addedSteps(
     run: () => runCommand({ command, cwd: ROOT, environment, interrupt, held }),
   });
   const mutants: Step = {
-    title: `every eighth mutant (${MUTANTS.join(' ')})`,
+    title: `every twelfth mutant (${MUTANTS.join(' ')})`,
     run: ({ failed }) => {
       const tested = after_tests && failed === 0 ? [TESTED] : [];
       const command = [...MUTANTS, ...tested];

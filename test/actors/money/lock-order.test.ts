@@ -13,6 +13,7 @@ import {
   type TestLedger,
 } from '../../support/ledger.ts';
 import { noHints } from '../../support/money-hints.ts';
+import { beginSilent } from '../../support/silent-transaction.ts';
 import { until } from '../../support/until.ts';
 
 let ledger: TestLedger;
@@ -56,7 +57,7 @@ test('a batch of charges and returns waits for a reaping, and neither fails', as
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const blocked = sql.begin(async (tx) => {
+  const blocked = beginSilent(sql, async (tx) => {
     await tx`select 1 from organization where id = ${of.organization_id} for update`;
     await gate;
   });

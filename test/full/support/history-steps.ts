@@ -7,6 +7,8 @@ import type { HistoryWorld } from './history-world.ts';
 /** One request of a client. */
 export interface HistoryCall extends Witness {
   request_id?: string | undefined;
+  /** HTTP status; undefined without an answer. */
+  status?: number | undefined;
   outcome: Witness['outcome'];
   readonly model: string;
   readonly key_id: string;
@@ -194,6 +196,7 @@ export class HistoryClients {
     const body = bodyOf(protocol, stream, reference, `Count. ${directives}`);
     const response = await this.post(PATHS[protocol], step, body, more.headers, leaving.signal);
     call.request_id = response && requestIdOf(response);
+    call.status = response?.status;
     try {
       const decoder = new TextDecoder();
       for await (const chunk of response?.body ?? []) {

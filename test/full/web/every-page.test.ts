@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Page } from 'playwright-core';
 import { PAGES } from '../../../src/http/web/pages.ts';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
-import { axeFindings } from './support/page-checks.ts';
+import { axeFindings, expectFits } from './support/page-checks.ts';
 import { fillSample, pathsOf, type Sample } from './support/sample.ts';
 import { shoot } from './support/screenshots.ts';
 
@@ -74,8 +74,7 @@ describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s
   test('fits a phone of 320 px', async () => {
     const { page, mistakes } = await world.open(pathOf(pattern), { width: 320, height: 640 });
     await waitUntilShown(page);
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(320);
+    await expectFits(page, 320);
     expect(mistakes).toEqual([]);
     await page.context().close();
   });

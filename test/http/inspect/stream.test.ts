@@ -78,10 +78,11 @@ const operator = (weir: RunningWeir, query = '', last?: string) =>
 const owner = (tenant = tenants.home, query = '') =>
   listen(OWNER + query, tenant.management_token, tenants.weir);
 
+/** The webhook of a task has the same id, and its frames may come with the last ones of the task. */
 const ofTask = (seen: readonly Seen[], task: string) =>
   seen
-    .filter(({ name, frame }) => name === undefined && frame._weir.id === task)
-    .map(({ frame }) => frame);
+    .map(({ name, frame }) => (name === undefined ? frame : undefined))
+    .filter((frame) => frame?._weir.id === task && frame._weir.kind === 'task') as Frame[];
 const numbers = (frames: readonly Frame[]) =>
   frames.filter(({ type }) => type === '@xstate.event').map(({ _weir }) => _weir.actor_seq);
 
@@ -108,10 +109,9 @@ test('operators on both replicas see each event of a task, as Stately’s tools 
     const [{ sessionId, rootId } = { sessionId: '', rootId: 'x' }] = frames;
     expect(rootId).toBe(sessionId);
     expect(sessionId).toEndWith(`/task/${task}`);
-    // The webhook of the task comes after its end.
     const all = numbers(frames);
-    expect(all.slice(0, 4)).toEqual([1, 2, 3, 4]);
-    expect(new Set(all).size).toBe(all.length);
+    expect(all).toEqual(all.map((_, index) => index + 1));
+    expect(all.length).toBeGreaterThanOrEqual(4);
   }
 });
 

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { beginSilent } from '../../support/silent-transaction.ts';
 import { until } from '../../support/until.ts';
 import { type RunningWeir, startWeir } from '../../support/weir.ts';
 
@@ -56,7 +57,7 @@ test.each(Object.keys(CALLS))('a left %s stream has one record', async (name) =>
   const client = new AbortController();
   const response = await CALLS[name]?.(openai, client);
   if (!response) throw new Error(`no call ${name}`);
-  const id = await fresh.sql.begin(async (tx) => {
+  const id = await beginSilent(fresh.sql, async (tx) => {
     await tx`select from quota_grant for update`;
     const left = await leaveAfterFirst(response, client);
     await Bun.sleep(FLUSHED_MS);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { Turns } from '../../../src/http/management/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { ManagedKeys } from '../../support/managed-keys.ts';
+import { beginSilent } from '../../support/silent-transaction.ts';
 import { until } from '../../support/until.ts';
 
 setDefaultTimeout(30_000);
@@ -59,7 +60,7 @@ describe('P20: many changes of one organization', () => {
       create trigger waits before insert on api_key
         for each row execute function wait_for_the_test()`);
     // Each change that reaches the database waits for this lock, and fails if it waits too long.
-    const mine = await sql.begin(async (tx) => {
+    const mine = await beginSilent(sql, async (tx) => {
       await tx`select pg_advisory_xact_lock(42)`;
       const created = Promise.all(Array.from({ length: 80 }, () => keys.create()));
       await until('the first change waits', async () => {

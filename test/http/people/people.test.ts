@@ -6,6 +6,7 @@ import { lockMembers, removeMember } from '../../../db/people/members.ts';
 import { ROLES } from '../../../src/access/actions.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { Browser, invite, join, PASSWORD, refusalOf, sendWith } from '../../support/people.ts';
+import { beginSilent } from '../../support/silent-transaction.ts';
 
 setDefaultTimeout(60_000);
 
@@ -77,7 +78,7 @@ describe('people of an organization', () => {
     await app.pool.sql`insert into organization (id, name) values ('org_wait', 'Wait')`;
     const one = await join(app, 'first@example.com', 'owner', 'org_wait');
     const two = await join(app, 'second@example.com', 'owner', 'org_wait');
-    const answer = await app.pool.sql.begin(async (tx) => {
+    const answer = await beginSilent(app.pool.sql, async (tx) => {
       await lockMembers(tx, 'org_wait');
       await removeMember(tx, 'org_wait', one.session.person.id);
       const asked = two.send('DELETE', person(two));

@@ -85,7 +85,10 @@ export class Inference {
         if (!hit && lookup.mayLoad && !this.flights.find(lookup)) {
           hit = await findShared(call, lookup);
         }
-        if (hit) return await serveHit(call, reservation, hit);
+        if (hit) {
+          const answer = serveHit(call, reservation, hit);
+          return answer instanceof Promise ? await answer : answer;
+        }
         // An answer that little money may cut short is for this call alone.
         const leader = max_output_tokens === undefined && lookup.mayBeShared ? call : undefined;
         if (this.flights.find(lookup)) {

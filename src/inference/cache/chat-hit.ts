@@ -1,7 +1,8 @@
 import type { Reservation } from '../../actors/money/reservation.ts';
 import { answerIdOf, type InferenceCall } from '../call.ts';
-import type { Lookup, StoredHit } from './answer-cache.ts';
+import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
+import type { StoredHit } from './entry.ts';
 import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
@@ -22,20 +23,30 @@ export async function findShared(
 }
 
 /**
- * Answers a chat call from the cache: whole or as a stream, with ids of its own. Resolves after the
- * charge, if a hit costs something, and after the answer was stored.
+ * Answers a chat call from the cache: whole or as a stream, with ids of its own. Returns a promise only
+ * if the hit must be charged, or if the answer must be stored.
  */
-export async function serveHit(
+export function serveHit(
   call: InferenceCall,
   reservation: Reservation,
   hit: StoredHit,
-): Promise<Response> {
+): Response | Promise<Response> {
   const { protocol, body, stream } = call;
   const replayed = { protocol, body, answer_id: answerIdOf(call) };
   const whole = hit.entry.wholeAnswer((kept) => readAnswer(protocol, kept));
   if (!whole) throw new Error('a hit has no answer');
   const text = renderWhole(replayed, whole);
-  await settleHit(call, call.model.category, reservation, hit);
-  if (call.storeAnswer) await call.storeAnswer(JSON.parse(text));
-  return new Response(stream ? renderStream(replayed, text) : text, hitHeaders(hit, stream));
+  const charged = settleHit(call, call.model.category, reservation, hit);
+  const respond = () =>
+    new Response(stream ? renderStream(replayed, text) : text, hitHeaders(hit, stream));
+  return charged || call.storeAnswer ? storeFirst(call, text, charged).then(respond) : respond();
+}
+
+async function storeFirst(
+  { storeAnswer }: InferenceCall,
+  text: string,
+  charged: Promise<void> | undefined,
+): Promise<void> {
+  await charged;
+  await storeAnswer?.(JSON.parse(text));
 }

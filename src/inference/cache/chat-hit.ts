@@ -1,8 +1,10 @@
+import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
 import { answerIdOf, type InferenceCall } from '../call.ts';
 import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
 import type { StoredHit } from './entry.ts';
+import { hitPrice } from './hit-price.ts';
 import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
@@ -20,6 +22,33 @@ export async function findShared(
 ): Promise<StoredHit | undefined> {
   await lookup.load();
   return findAnswer(call, lookup);
+}
+
+/** What a call reserves that costs nothing, nano-USD. So a key without any money is refused all the same. */
+const LEAST_NANO_USD = 1;
+
+/**
+ * Answers a chat call from memory with a hit that costs nothing: no price need be estimated, and no money
+ * for it reserved. Returns undefined if the hit costs something, or if the key has no money at hand.
+ */
+export function serveFree(
+  call: InferenceCall,
+  quota: Pick<ReturnType<Quotas['getOrCreate']>, 'tryReserve'>,
+  hit: StoredHit,
+): Response | Promise<Response> | undefined {
+  if (hitPrice(call.model, hit) > 0) return undefined;
+  let reservation: Reservation | undefined;
+  try {
+    reservation = quota.tryReserve(LEAST_NANO_USD, call.request_id);
+    if (!reservation) return undefined;
+    call.record?.reserve(reservation.amount);
+    return serveHit(call, reservation, hit);
+  } catch (error) {
+    reservation?.release();
+    // The reservation of the whole price is refused too, with an error that names the price.
+    if (!reservation) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -170,6 +170,7 @@ export class CallRecord {
   /** Notes that the call is answered from the cache. `hit` has the entry and what it saved. */
   answerFromCache(hit: CallDetail): void {
     this.outcome = 'cached';
+    this.looked_up = true;
     this.hit = hit;
     this.answer();
   }

@@ -12,6 +12,7 @@ import {
   CircuitHistorySchema,
   HistoryQuerySchema,
 } from '../../src/http/operator/circuit-history.ts';
+import { DryRunSchema } from '../../src/http/operator/dry-run.ts';
 import {
   CreateOrganizationSchema,
   CreditLineSchema,
@@ -192,6 +193,21 @@ export const OPERATOR_ROUTES: readonly ReferenceRoute[] = [
     ),
     ...{ headers: ['Last-Event-ID'], answer: 'text/event-stream' },
     more: 'The events: [listening to calls](../operations.md#listening-to-calls).',
+  },
+  {
+    ...route(
+      'POST',
+      '/dry-run',
+      'Says to which channels a call would go, in which order, at which price, and why not to the others.',
+    ),
+    body: DryRunSchema,
+    words: {
+      api_key_id: 'The id of the API key that would send the call.',
+      path: 'The path of the call, e.g. `/v1/chat/completions`.',
+      body: 'The body of the call, with its model.',
+      headers: 'Headers of the call that decide about it.',
+    },
+    more: 'The answer: [where would a call go?](../operations.md#where-would-a-call-go)',
   },
   route('GET', '/calls', 'Lists the calls of all organizations that run now.'),
   {

@@ -7,6 +7,7 @@ import { createSolid } from './3d/route.ts';
 import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
+import type { Authentication } from './auth/authentication.ts';
 import { cacheFeedback } from './cache/feedback.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
@@ -37,6 +38,7 @@ import type { OperatorParts } from './operator/channels.ts';
 import type { OrganizationDeps } from './operator/organization-change.ts';
 import { operatorRoutes } from './operator/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { rerank } from './rerank/route.ts';
 import {
   cancelResponse,
@@ -67,6 +69,8 @@ export interface AppDeps
     MetricsDeps,
     Pick<OrganizationDeps, 'organizationNews'>,
     WebhookRouteDeps {
+  authentication: Authentication;
+  rateLimit: RateLimit;
   orm: Orm;
   /** Limits the bodies and answers of all requests in flight. */
   bodies: BodyBudget;
@@ -160,7 +164,10 @@ export function routes(deps: AppDeps): HttpRoute[] {
     openai('/assets/:name', { GET: getAsset(deps.dashboard) }),
     ...signInRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...peopleRoutes(deps).map(([path, methods]) => openai(path, methods)),
-    ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...operatorRoutes({
+      ...{ ...deps, generation: deps.generation ?? notServedHere },
+      ...{ responses: deps.responses ?? notServedHere },
+    }).map(([path, methods]) => openai(path, methods)),
     ...inspectRoutes({ ...deps, inspection: deps.inspection ?? notServedHere }).map(
       ([path, methods]) => openai(path, methods),
     ),

@@ -64,8 +64,7 @@ export class Inference {
    * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
   async run(given: InferenceCall): Promise<Response> {
-    const call = withoutUnpricedSearch(given);
-    refuseUnpriced(call.protocol, call.body, call.model);
+    const call = pricedCall(given);
     call.record?.resolve(call.model, call.model.category, call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const lookup = call.storeDraft ? undefined : this.lookUp(call);
@@ -317,6 +316,13 @@ export class Inference {
   private rank(model: CatalogueModel): number {
     return this.deps.rankOf?.(model) ?? 0;
   }
+}
+
+/** Returns a call without what has no price. Throws WeirError for parameters without a price. */
+export function pricedCall(given: InferenceCall): InferenceCall {
+  const call = withoutUnpricedSearch(given);
+  refuseUnpriced(call.protocol, call.body, call.model);
+  return call;
 }
 
 /** True if a model for direct calls can serve a body that its route has accepted (P13). */

@@ -1,7 +1,6 @@
 import type { Authentication } from '../auth/authentication.ts';
 import { notServedHere } from '../not-served.ts';
 import type { PathMethods } from '../route.ts';
-import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { type ArrivalDeps, streamArrivals } from './arrivals.ts';
 import { getBooks } from './books.ts';
 import { checkChannel } from './channel-accounts.ts';
@@ -9,26 +8,26 @@ import { ChannelRowRoutes } from './channel-rows.ts';
 import { OperatorChannels, type OperatorParts } from './channels.ts';
 import { getCircuitHistory } from './circuit-history.ts';
 import { DepositRoutes } from './deposits.ts';
+import { type DryRunRouteDeps, postDryRun } from './dry-run.ts';
 import type { OrganizationDeps } from './organization-change.ts';
 import { OrganizationRoutes } from './organizations.ts';
 import { importBill, reconcileUsage } from './reconciliation.ts';
 import { listOperatorTasks } from './tasks.ts';
 
-interface OperatorRouteDeps {
+interface OperatorRouteDeps extends Omit<DryRunRouteDeps, 'operator'> {
   readonly authentication: Authentication;
   /**
    * The database, channels and prober of the operator routes. Missing if this process does not serve
    * these routes.
    */
   readonly operator?: OperatorParts;
-  readonly generation?: GenerationRouteDeps['generation'];
   /** The calls of all replicas. Missing if nobody can listen to them. */
   readonly arrivals?: ArrivalDeps['arrivals'];
 }
 
 /** The routes of the operator interface. */
 export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathMethods[] {
-  const { authentication, generation = notServedHere, arrivals = notServedHere } = app;
+  const { authentication, generation, arrivals = notServedHere } = app;
   const operator = () => app.operator ?? notServedHere();
   const deps = { authentication, operator, generation };
   const channels = new OperatorChannels(deps);
@@ -49,6 +48,7 @@ export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathM
     ['/v1/operator/provider-bills', { POST: importBill(deps) }],
     ['/v1/operator/usage-reconciliation', { GET: reconcileUsage(deps) }],
     ['/v1/operator/tasks', { GET: listOperatorTasks(deps) }],
+    ['/v1/operator/dry-run', { POST: postDryRun({ ...app, operator }) }],
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { CallDetail } from '../../../db/records/record.ts';
-import type { ChannelPermit } from '../../actors/channels/channel.ts';
+import type { ChannelActor, ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
@@ -201,7 +201,7 @@ async function reserveDirect(
   call: Omit<DirectCall<never, unknown>, 'request' | 'protocols'>,
 ): Promise<Reservation> {
   const { model, key } = call;
-  const amount = directCharge(model.price, call.max_units);
+  const amount = mostOfDirect(call);
   call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
   const { request_id: call_id } = call;
@@ -211,15 +211,29 @@ async function reserveDirect(
   return reservation;
 }
 
+/** Returns the channels whose protocols can send a direct call. */
+export function directChannels(
+  serving: readonly ChannelActor[],
+  protocols: Partial<Record<ChannelProtocol, unknown>>,
+): ChannelActor[] {
+  return serving.filter(({ config }) => protocols[config.protocol] !== undefined);
+}
+
+/** Returns the most that a direct call may cost, nano-USD. */
+export function mostOfDirect({
+  model,
+  max_units,
+}: Pick<DirectCall<never, unknown>, 'model' | 'max_units'>): number {
+  return directCharge(model.price, max_units);
+}
+
 /** Sends a direct call to the first channel that serves it. */
 async function requestDirect<Protocol, Opened>(
   deps: DirectDeps,
   call: Omit<DirectCall<Protocol, Opened>, 'signal'> & { readonly signal: CallSignal },
 ): Promise<Omit<OpenDirect<Opened>, 'reservation'>> {
   const { model, protocols, signal, record } = call;
-  const channels = deps.channels
-    .serving(model.id)
-    .filter(({ config }) => protocols[config.protocol] !== undefined);
+  const channels = directChannels(deps.channels.serving(model.id), protocols);
   const { policy } = model.declaration.routing ?? {};
   const options = { now: deps.now, random: deps.random, policy, signal, record };
   const { result: opened, permit } = await withFailover(channels, options, (acquired) => {

@@ -12,6 +12,7 @@ import {
   CircuitHistorySchema,
   HistoryQuerySchema,
 } from '../../src/http/operator/circuit-history.ts';
+import { ListChangesSchema } from '../../src/http/operator/configuration-changes.ts';
 import { DryRunSchema } from '../../src/http/operator/dry-run.ts';
 import {
   CreateOrganizationSchema,
@@ -32,6 +33,7 @@ import type { HeaderName, ReferenceRoute } from './route.ts';
 
 const ONCE: readonly HeaderName[] = ['Idempotency-Key'];
 const CHANGE: readonly HeaderName[] = ['Idempotency-Key', 'If-Match'];
+const MATCH: readonly HeaderName[] = ['If-Match'];
 
 const route = (method: ReferenceRoute['method'], path: string, says: string): ReferenceRoute => ({
   ...{ method, path: `/v1/operator${path}`, says, caller: 'operator' },
@@ -158,10 +160,13 @@ const CHANNELS: readonly ReferenceRoute[] = [
     ...{ body: TestChannelSchema, body_optional: true },
     words: { model: 'The model to call; by default one of the channel.' },
   },
-  route('POST', '/channels/{id}/enable', 'Lets a channel take calls again.'),
+  {
+    ...route('POST', '/channels/{id}/enable', 'Lets a channel take calls again.'),
+    headers: MATCH,
+  },
   {
     ...route('POST', '/channels/{id}/disable', 'Turns a channel off: it gets no new calls.'),
-    ...{ body: SwitchSchema, body_optional: true },
+    ...{ body: SwitchSchema, body_optional: true, headers: MATCH },
   },
   {
     ...route(
@@ -169,7 +174,7 @@ const CHANNELS: readonly ReferenceRoute[] = [
       '/channels/{id}/drain',
       'Turns a channel off, and shows `draining` while work runs on it.',
     ),
-    ...{ body: SwitchSchema, body_optional: true },
+    ...{ body: SwitchSchema, body_optional: true, headers: MATCH },
   },
   {
     ...route(
@@ -181,10 +186,28 @@ const CHANNELS: readonly ReferenceRoute[] = [
   },
 ];
 
+const CONFIGURATION: readonly ReferenceRoute[] = [
+  {
+    ...route(
+      'GET',
+      '/configuration/changes',
+      'Lists the changes of the configuration by operators.',
+    ),
+    query: ListChangesSchema,
+    words: { kind: 'Only changes of this kind of object.', id: 'Only changes of this object.' },
+    more: 'What can be taken back: [changes](../operations.md#taking-a-change-back).',
+  },
+  {
+    ...route('POST', '/configuration/changes/{seq}/take-back', 'Takes a change back.'),
+    headers: CHANGE,
+  },
+];
+
 /** The routes with which operators run the installation. */
 export const OPERATOR_ROUTES: readonly ReferenceRoute[] = [
   ...ORGANIZATIONS,
   ...CHANNELS,
+  ...CONFIGURATION,
   {
     ...route(
       'GET',

@@ -34,7 +34,7 @@ import { createMusic } from './music/route.ts';
 import { notServedHere } from './not-served.ts';
 import { getOpenapi } from './openapi.ts';
 import type { ArrivalDeps } from './operator/arrivals.ts';
-import type { OperatorParts } from './operator/channels.ts';
+import type { OperatorParts } from './operator/operator-parts.ts';
 import type { OrganizationDeps } from './operator/organization-change.ts';
 import { operatorRoutes } from './operator/routes.ts';
 import { peopleRoutes } from './people/routes.ts';

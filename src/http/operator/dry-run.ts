@@ -25,8 +25,8 @@ import { createResponse, type ResponsesDeps } from '../responses/route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { translations } from '../translations/route.ts';
 import { createVideo } from '../videos/route.ts';
-import type { OperatorDeps } from './channels.ts';
 import { planRecord } from './dry-run-record.ts';
+import type { OperatorDeps } from './operator-parts.ts';
 
 type CallDeps = GenerationRouteDeps & ResponsesDeps;
 

@@ -5,10 +5,12 @@ import { type ArrivalDeps, streamArrivals } from './arrivals.ts';
 import { getBooks } from './books.ts';
 import { checkChannel } from './channel-accounts.ts';
 import { ChannelRowRoutes } from './channel-rows.ts';
-import { OperatorChannels, type OperatorParts } from './channels.ts';
+import { OperatorChannels } from './channels.ts';
 import { getCircuitHistory } from './circuit-history.ts';
+import { ConfigurationChangeRoutes } from './configuration-changes.ts';
 import { DepositRoutes } from './deposits.ts';
 import { type DryRunRouteDeps, postDryRun } from './dry-run.ts';
+import type { OperatorParts } from './operator-parts.ts';
 import type { OrganizationDeps } from './organization-change.ts';
 import { OrganizationRoutes } from './organizations.ts';
 import { importBill, reconcileUsage } from './reconciliation.ts';
@@ -31,7 +33,9 @@ export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathM
   const operator = () => app.operator ?? notServedHere();
   const deps = { authentication, operator, generation };
   const channels = new OperatorChannels(deps);
-  const rows = new ChannelRowRoutes({ ...deps, answers_key: app.answers_key });
+  const configuration = { ...deps, answers_key: app.answers_key };
+  const rows = new ChannelRowRoutes(configuration);
+  const changes = new ConfigurationChangeRoutes(configuration);
   const channel = '/v1/operator/channels/:id';
   return [
     ...organizationRoutes(app),
@@ -43,6 +47,8 @@ export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathM
     [`${channel}/disable`, { POST: channels.disable }],
     [`${channel}/drain`, { POST: channels.drain }],
     [`${channel}/circuit-history`, { GET: getCircuitHistory(deps) }],
+    ['/v1/operator/configuration/changes', { GET: changes.list }],
+    ['/v1/operator/configuration/changes/:seq/take-back', { POST: changes.takeBack }],
     ['/v1/operator/arrivals', { GET: streamArrivals({ authentication, arrivals }) }],
     ['/v1/operator/books', { GET: getBooks(deps) }],
     ['/v1/operator/provider-bills', { POST: importBill(deps) }],

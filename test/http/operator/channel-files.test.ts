@@ -50,7 +50,12 @@ test('409: a channel of the file is read-only, and the error says why', async ()
     expect(error.message).toContain('weir.yaml');
     expect(error.hint).toContain('weir.yaml');
   }
-  expect((await channels.send('GET', '/filed')).headers.get('etag')).toBeNull();
+  // Its entity tag stands for its switch.
+  const stale = { 'if-match': (await channels.send('GET', '/filed')).headers.get('etag') ?? '' };
+  await channels.ask('POST', '/filed/drain');
+  expect((await channels.send('POST', '/filed/enable', undefined, stale)).status).toBe(412);
+  await channels.ask('POST', '/filed/enable');
+  expect((await channels.send('GET', '/filed')).headers.get('etag')).toBe(stale['if-match']);
   const taken = await channels.send('POST', '', account('filed'));
   expect((await errorOf(taken, 409)).param).toBe('id');
   expect(await channels.check({ channel: 'filed' })).toMatchObject({ key_tested: true });

@@ -21,6 +21,11 @@ export interface ItemRow extends ConfiguredItem {
   readonly changed_at: Date;
 }
 
+/** Returns all items that operators configured, the oldest first. */
+export async function readConfiguredItems(sql: Sql | TransactionSql): Promise<ItemRow[]> {
+  return sql<ItemRow[]>`select * from configured_item order by created_at, kind, id`;
+}
+
 /** Returns the row of an item; undefined if there is none. */
 export async function findConfiguredItem(
   sql: Sql | TransactionSql,

@@ -12,7 +12,6 @@ import {
   CircuitHistorySchema,
   HistoryQuerySchema,
 } from '../../src/http/operator/circuit-history.ts';
-import { ListChangesSchema } from '../../src/http/operator/configuration-changes.ts';
 import { DryRunSchema } from '../../src/http/operator/dry-run.ts';
 import {
   CreateOrganizationSchema,
@@ -29,6 +28,7 @@ import {
   ReconciliationSchema,
 } from '../../src/http/operator/reconciliation.ts';
 import { OperatorTaskListSchema, OperatorTaskQuerySchema } from '../../src/http/operator/tasks.ts';
+import { CONFIGURATION_ROUTES } from './configuration-routes.ts';
 import type { HeaderName, ReferenceRoute } from './route.ts';
 
 const ONCE: readonly HeaderName[] = ['Idempotency-Key'];
@@ -186,28 +186,11 @@ const CHANNELS: readonly ReferenceRoute[] = [
   },
 ];
 
-const CONFIGURATION: readonly ReferenceRoute[] = [
-  {
-    ...route(
-      'GET',
-      '/configuration/changes',
-      'Lists the changes of the configuration by operators.',
-    ),
-    query: ListChangesSchema,
-    words: { kind: 'Only changes of this kind of object.', id: 'Only changes of this object.' },
-    more: 'What can be taken back: [changes](../operations.md#taking-a-change-back).',
-  },
-  {
-    ...route('POST', '/configuration/changes/{seq}/take-back', 'Takes a change back.'),
-    headers: CHANGE,
-  },
-];
-
 /** The routes with which operators run the installation. */
 export const OPERATOR_ROUTES: readonly ReferenceRoute[] = [
   ...ORGANIZATIONS,
   ...CHANNELS,
-  ...CONFIGURATION,
+  ...CONFIGURATION_ROUTES,
   {
     ...route(
       'GET',

@@ -19,7 +19,7 @@ export interface SubscribedParts {
   readonly keys: KeyCache;
   readonly channels: Channels;
   readonly circuits: CircuitHints;
-  /** Reads the channels that operators made, and applies them. */
+  /** Reads the rows that operators configure, and applies them. */
   readonly readChannels: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -28,7 +28,7 @@ export interface SubscribedParts {
  * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
  * reads the database again:
  *
- * - switches and channels of operators: all rows.
+ * - switches, and what operators configure: all rows.
  * - keys and organizations: the cache is emptied. Quota actors with money get the status of their keys
  *   and organizations.
  * - money: every waiting call requests money again.

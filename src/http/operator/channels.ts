@@ -10,6 +10,7 @@ import {
 import type { Operator } from '../../access/manager.ts';
 import type { ChannelAccount } from '../../actors/channels/account.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
+import { WINS_RULE } from '../../config/which-wins.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { dialectOfAddress } from '../../protocols/dialects.ts';
@@ -175,6 +176,7 @@ export class OperatorChannels {
       return {
         ...channelView(account, switchesById.get(id), tasks),
         ...{ source, replica: replica_id() },
+        wins: { rule: WINS_RULE, over: source !== 'row' && rowsById.has(id) ? ['row'] : [] },
         ...(source === 'row' ? rowView(account, rowsById.get(id)) : {}),
       };
     });

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { TransactionSql } from '../../../db/client.ts';
 import {
   type ConfigurationChange,
   findConfigurationChange,
@@ -6,6 +7,7 @@ import {
   listConfigurationChanges,
   type RowState,
 } from '../../../db/configuration/changes.ts';
+import type { ItemKind } from '../../../db/configuration/items.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { canonicalJson } from '../../json/canonical.ts';
@@ -24,6 +26,7 @@ import {
   recordChange,
 } from './configuration-change.ts';
 import { KINDS, storeOf } from './configuration-stores.ts';
+import { refuseUsedModel, withFitting } from './item-checks.ts';
 
 const DEFAULT_LIMIT = 50;
 const SEQ = /^\d{1,15}$/;
@@ -78,6 +81,7 @@ export class ConfigurationChangeRoutes {
         requireMatch(context.request, tag);
         const next = takenBack(change, now, store.ignored);
         const shown = store.shown(now, next);
+        if (kind !== 'channel' && kind !== 'channel_switch') await this.check(tx, kind, id, next);
         await store.write(tx, id, next, now === null);
         const action = `${kind}.take_back`;
         const line = { kind, id, action, before: now, after: next, shown, takes_back: seq };
@@ -98,6 +102,18 @@ export class ConfigurationChangeRoutes {
     }
     return response;
   };
+
+  /** Throws WeirError if an item would not fit after a take-back, or if its model is in use. */
+  private async check(
+    tx: TransactionSql,
+    kind: ItemKind,
+    id: string,
+    value: RowState | null,
+  ): Promise<void> {
+    const { now } = this.deps.operator().installation;
+    if (value !== null) await withFitting(tx, now, { kind, id, value });
+    else if (kind === 'model') await refuseUsedModel(tx, now, id);
+  }
 }
 
 /**

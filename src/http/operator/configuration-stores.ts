@@ -84,7 +84,7 @@ export function storeOf(kind: ConfiguredKind): ConfigurationStore {
 }
 
 /** Returns the changed members; all of them if the row is new or gone. */
-function changed(before: object | null, after: object | null) {
+export function changed(before: object | null, after: object | null) {
   if (!before || !after) return { before, after };
   return changedMembers(before, after) ?? { before: {}, after: {} };
 }

@@ -21,11 +21,11 @@ export interface OperatorParts {
   readonly announceSwitch: (channel_id: string) => void;
   /** Resolves when this replica has applied all switches that were committed before the call. */
   readonly applySwitches: () => Promise<void>;
-  /** The channels of `weir.yaml` and of operators. */
+  /** What `weir.yaml` and operators configure. */
   readonly installation: Pick<CurrentInstallation, 'now'>;
   /** Encrypts the keys of channels that operators make; 32 bytes. */
   readonly channel_keys: Uint8Array;
-  /** Notifies all replicas that an operator made, changed or removed a channel. Must not throw. */
+  /** Notifies all replicas that an operator changed a row of the configuration. Must not throw. */
   readonly announceChannels: () => void;
   /** Resolves when this replica has applied all such changes that were committed before the call. */
   readonly applyChannels: () => Promise<void>;

@@ -8,6 +8,8 @@ import { ChannelRowRoutes } from './channel-rows.ts';
 import { OperatorChannels } from './channels.ts';
 import { getCircuitHistory } from './circuit-history.ts';
 import { ConfigurationChangeRoutes } from './configuration-changes.ts';
+import { exportConfiguration } from './configuration-export.ts';
+import { ConfiguredItemRoutes, ITEM_ROUTES } from './configured-items.ts';
 import { DepositRoutes } from './deposits.ts';
 import { type DryRunRouteDeps, postDryRun } from './dry-run.ts';
 import type { OperatorParts } from './operator-parts.ts';
@@ -47,7 +49,15 @@ export function operatorRoutes(app: OperatorRouteDeps & OrganizationDeps): PathM
     [`${channel}/disable`, { POST: channels.disable }],
     [`${channel}/drain`, { POST: channels.drain }],
     [`${channel}/circuit-history`, { GET: getCircuitHistory(deps) }],
+    ...ITEM_ROUTES.flatMap(({ kind, path }): PathMethods[] => {
+      const items = new ConfiguredItemRoutes(configuration, kind);
+      return [
+        [path, { GET: items.list, ...(kind === 'model' ? { POST: items.create } : {}) }],
+        [`${path}/:id`, { GET: items.get, PATCH: items.update, DELETE: items.remove }],
+      ];
+    }),
     ['/v1/operator/configuration/changes', { GET: changes.list }],
+    ['/v1/operator/configuration/export', { GET: exportConfiguration(deps) }],
     ['/v1/operator/configuration/changes/:seq/take-back', { POST: changes.takeBack }],
     ['/v1/operator/arrivals', { GET: streamArrivals({ authentication, arrivals }) }],
     ['/v1/operator/books', { GET: getBooks(deps) }],

@@ -75,6 +75,7 @@ test('the file wins over a row of the same id, also one that it gets later', asy
     ['filed', 'file', 0],
     ['made', 'file', 9],
   ]);
+  expect(await channels.ask('GET', '/made')).toMatchObject({ wins: { over: ['row'] } } as object);
   expect((await channels.send('PATCH', '/made', { weight: 2 })).status).toBe(409);
   writeFile(account('filed'));
   await until('the row is used again', async () => (await shown())[1]?.[1] === 'row');

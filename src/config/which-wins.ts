@@ -31,6 +31,8 @@ export interface ItemView {
 const PRICE_MEMBERS = ['price', 'pricing_provenance'];
 const ROUTING_MEMBER = 'routing';
 
+const NOT_DECLARED = { catalogue: [], row: [], file: [] };
+
 /** The items of an installation. */
 export class ItemViews {
   /** What each layer declares of a model, by its id. */
@@ -53,7 +55,10 @@ export class ItemViews {
 
   /** Returns the ids of all items of a kind: of each model, or of each scene. */
   names(kind: ItemKind): string[] {
-    return kind === 'preset' ? [...GENERATION_SCENES] : [...this.byModel.keys()];
+    if (kind === 'preset') return [...GENERATION_SCENES];
+    // A row that does not fit may be all that there is of a model.
+    const rows = this.installation.layers.items.filter((item) => item.kind === kind);
+    return [...new Set([...this.byModel.keys(), ...rows.map(({ id }) => id)])];
   }
 
   /** Returns an item as it is used; undefined if there is none with this id. */
@@ -61,7 +66,8 @@ export class ItemViews {
     if (kind === 'preset') {
       return this.names(kind).includes(id) ? viewPreset(this.installation, id) : undefined;
     }
-    const declared = this.byModel.get(id);
+    const none = this.rows.has(rowKeyOf({ kind, id })) ? NOT_DECLARED : undefined;
+    const declared = this.byModel.get(id) ?? none;
     return declared && this.viewModel(kind, id, declared);
   }
 

@@ -94,6 +94,12 @@ describe('a row that does not fit is not used', () => {
       ...['model gpt-4o', 'model new', 'price gone', 'routing gpt-4o-mini'],
     ]);
     expect(declarationOf(now)).toEqual(declarationOf(installed([])) as never);
+    const views = new ItemViews(now);
+    expect(views.names('price')).toContain('gone');
+    expect(views.names('routing')).not.toContain('gone');
+    expect(views.find('price', 'gone')).toMatchObject({ value: {}, over: ['row'] });
+    expect(views.find('price', 'gone')?.problem).toContain('required');
+    expect(views.find('routing', 'gone')).toBeUndefined();
   });
 
   test('a model and its price fit together, though neither fits alone', () => {

@@ -1,6 +1,7 @@
 import {
   type ChannelRow,
   deleteChannelRow,
+  lockChannelNames,
   lockChannelRow,
   putChannelRow,
 } from '../../../db/channels/rows.ts';
@@ -63,8 +64,14 @@ export async function writeChannelState(
   const { switch: switched, ...row } = state as unknown as ChannelRow & {
     readonly switch: Switched | null;
   };
+  // Another operator may just have made a channel of this id. It must not be overwritten.
+  if (isNew && (await lockChannelNames(tx)).includes(id)) throw channelExists();
   await putChannelRow(tx, row);
   if (isNew && switched) await setSwitch(tx, id, switched);
+}
+
+function channelExists(): WeirError {
+  return new WeirError('conflict', 'There is another channel with this id now.', { param: 'seq' });
 }
 
 /** Throws WeirError while tasks run on a channel. */

@@ -65,11 +65,13 @@ export class ConfigurationChangeRoutes {
    */
   readonly takeBack: Handler = async (context) => {
     const operator = await this.deps.authentication.requireOperator(context);
-    const { sql, announceSwitch, applySwitches } = this.deps.operator();
+    const { sql, installation, announceSwitch, applySwitches } = this.deps.operator();
     const change = await findConfigurationChange(sql, seqOf(context));
     if (!change) throw changeNotFound();
     const { kind, id, seq } = change;
     const route = 'configuration.take_back';
+    const source = installation.now.sources.get(id);
+    const isHidden = source !== undefined && source !== 'row';
     const response = await changeConfiguration(
       this.deps,
       context,
@@ -77,7 +79,7 @@ export class ConfigurationChangeRoutes {
       { route, body: '' },
       async (tx) => {
         const store = storeOf(kind);
-        const { state: now, tag } = await store.lock(tx, id);
+        const { state: now, tag } = await store.lock(tx, id, isHidden);
         requireMatch(context.request, tag);
         const next = takenBack(change, now, store.ignored);
         const shown = store.shown(now, next);

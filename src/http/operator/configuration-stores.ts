@@ -29,10 +29,14 @@ export const KINDS = [
 
 /** How the rows of one kind are read and written when a change is taken back. */
 interface ConfigurationStore {
-  /** Locks a row. `tag` is what the entity tag of its object stands for. */
+  /**
+   * Locks a row. `tag` is what the entity tag of its object stands for. `isHidden` is true if the object
+   * in use is another one: a channel of the file with the same id.
+   */
   lock(
     tx: TransactionSql,
     id: string,
+    isHidden: boolean,
   ): Promise<{ readonly state: RowState | null; readonly tag: object }>;
   write(tx: TransactionSql, id: string, state: RowState | null, isNew: boolean): Promise<void>;
   /** The changed members for the audit log, without secrets. */
@@ -45,10 +49,10 @@ interface ConfigurationStore {
 }
 
 const channelStore: ConfigurationStore = {
-  async lock(tx, id) {
-    const channel = await lockChannel(tx, id);
-    const { row, switched } = channel;
-    return { state: row ? channelStateOf(row, switched) : null, tag: channelTagOf(channel) };
+  async lock(tx, id, isHidden) {
+    const { row, switched } = await lockChannel(tx, id);
+    const tag = channelTagOf({ row: isHidden ? undefined : row, switched });
+    return { state: row ? channelStateOf(row, switched) : null, tag };
   },
   write: writeChannelState,
   shown: (before, after) => changed(settingsIn(before), settingsIn(after)),
@@ -56,10 +60,10 @@ const channelStore: ConfigurationStore = {
 };
 
 const switchStore: ConfigurationStore = {
-  async lock(tx, id) {
-    const channel = await lockChannel(tx, id);
-    const { switched } = channel;
-    return { state: switched ? stateOf(switched) : null, tag: channelTagOf(channel) };
+  async lock(tx, id, isHidden) {
+    const { row, switched } = await lockChannel(tx, id);
+    const tag = channelTagOf({ row: isHidden ? undefined : row, switched });
+    return { state: switched ? stateOf(switched) : null, tag };
   },
   write: (tx, id, state) => setSwitch(tx, id, state as Switched | null),
   shown: (before, after) => ({ before, after }),

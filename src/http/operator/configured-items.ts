@@ -97,8 +97,10 @@ export class ConfiguredItemRoutes {
     const operator = await this.deps.authentication.requireOperator(context);
     const id = decodePath(context.params['id'] ?? '');
     const { kind } = this;
+    // PostgreSQL refuses a text with NUL.
+    if (id.includes('\u0000')) throw rowNotFound();
     return this.change(context, operator, id, 'delete', '', async (tx, row) => {
-      if (!row) throw itemNotFound(kind, id, []);
+      if (!row) throw rowNotFound();
       requireMatch(context.request, row.value);
       if (kind === 'model') await refuseUsedModel(tx, this.deps.operator().installation.now, id);
       await writeItem(tx, row, null);
@@ -203,6 +205,12 @@ function itemNotFound(kind: ItemKind, id: string, ids: readonly string[]): WeirE
       meant === undefined
         ? `GET /v1/operator/${COLLECTIONS[kind]} lists them.`
         : `Did you mean ${meant}?`,
+  });
+}
+
+function rowNotFound(): WeirError {
+  return new WeirError('not_found', 'No operator set anything here.', {
+    ...{ param: 'id', hint: 'The value comes from weir.yaml or from the catalogue.' },
   });
 }
 

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorOf } from '../../support/envelope.ts';
 import { OperatedChannels } from '../../support/operated-channels.ts';
+import { OperatorClient } from '../../support/operator-client.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../../support/throwaway.ts';
 import { until } from '../../support/until.ts';
@@ -77,6 +78,16 @@ test('the file wins over a row of the same id, also one that it gets later', asy
   ]);
   expect(await channels.ask('GET', '/made')).toMatchObject({ wins: { over: ['row'] } } as object);
   expect((await channels.send('PATCH', '/made', { weight: 2 })).status).toBe(409);
+  // A switch of the channel of the file is taken back with its own entity tag.
+  const drained = await channels.send('POST', '/made/drain');
+  expect(drained.status).toBe(200);
+  const changes = new OperatorClient<{ data: { seq: number }[] }>(
+    ...(['configuration/changes', () => weir] as const),
+  );
+  const [change] = (await changes.ask('GET', '?id=made&kind=channel_switch')).data;
+  const tag = { 'if-match': (await channels.send('GET', '/made')).headers.get('etag') ?? '' };
+  const back = await changes.send('POST', `/${change?.seq}/take-back`, undefined, tag);
+  expect(back.status).toBe(200);
   writeFile(account('filed'));
   await until('the row is used again', async () => (await shown())[1]?.[1] === 'row');
   expect((await shown())[1]).toEqual(['made', 'row', 5]);

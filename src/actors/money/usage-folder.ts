@@ -6,13 +6,13 @@ import type { Clock } from '../clock.ts';
  * Answers do not wait for a fold: what it lacks is read from rows. A longer pause changes fewer sums
  * for each row, and lets answers read more rows.
  */
-const PAUSE_MS = 800;
+const PAUSE_MS = 750;
 /**
  * A row waits at most for the fold that began before it, the pause, and its own fold. If folds take long, the pause
- * is shorter, so that the three take less than this. While many calls are settled, a shorter pause than needed
- * would make them a twentieth slower.
+ * is shorter, so that the three take less than this. The rest of a second is for a fold that takes longer than the one
+ * before. While many calls are settled, a shorter pause than needed would make them a twentieth slower.
  */
-const MAX_LAG_MS = 1_000;
+const MAX_LAG_MS = 900;
 
 export interface UsageFolderDeps {
   readonly sql: Sql;

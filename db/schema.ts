@@ -47,6 +47,10 @@ export const organization = pgTable(
     cache_scope: text('cache_scope', { enum: ['organization', 'key'] })
       .notNull()
       .default('organization'),
+    /** A model that an own key serves runs on own keys only, or first; then on the platform's channels. */
+    own_keys: text('own_keys', { enum: ['only', 'first'] })
+      .notNull()
+      .default('only'),
     /** Calls of an organization that is not active are refused. Nothing of it is deleted. */
     status: text('status', { enum: ['active', 'suspended', 'closed'] })
       .notNull()
@@ -369,6 +373,8 @@ export const usageLine = pgTable(
      * because the grant was already closed (P12).
      */
     overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
+    /** The price in the catalogue of a call on an own key. Null: the charge and the overrun. */
+    list_nano_usd: int8('list_nano_usd'),
     created_at: createdAt(),
     ...recordColumns(),
   },

@@ -8,6 +8,7 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   actor_id: 'Only changes by this person or token.',
   amount: 'USD.',
   api_key: 'The provider’s key. It is stored encrypted, and no answer has it.',
+  api_version: 'The version of Azure’s interface.',
   api_key_id: 'Only what this API key called.',
   as_of: '`as_of` of an earlier answer: the answer has the same state of the database.',
   base_url: 'The provider’s address; by default that of the vendor.',
@@ -20,6 +21,7 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   default_image_response_format: 'The form of images for calls that name none.',
   default_timeout_ms:
     'The time of a call that sends no `x-weir-timeout-ms`, milliseconds; null: no limit.',
+  dialect: 'The vendor’s dialect of OpenAI’s chat completions; by default the host decides.',
   email: 'The e-mail address of the person.',
   enabled: 'False: the channel takes no calls.',
   endDate: 'The last day or instant: a date (the whole day), or an RFC 3339 datetime.',
@@ -106,6 +108,7 @@ export const PATH_WORDS: readonly [path: string, words: string][] = [
   ['/v1/management/invitations/{id}', 'The id of an invitation, `link_…`.'],
   ['/v1/management/debug-windows/{id}', 'The id of a debug window, `dbg_…`.'],
   ['/v1/management/requests/{id}', 'The id of a call, `req_…`, or of its charge, `txn_…`.'],
+  ['/v1/management/upstream-keys/{id}', 'The id of an own upstream key, `upkey_…`.'],
   ['/v1/management/views/{id}', 'The id of a view, `view_…`.'],
   ['/v1/management/tasks/{id}', 'The id of a task, `weir_…`.'],
   ['/v1/management/batches/{id}', 'The id of a batch, `msgbatch_…`.'],

@@ -64,6 +64,16 @@ export const ACTIONS = {
   'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },
   'debug.read': { says: 'read copies of prompts and answers', roles: ADMINS, scopes: [] },
   'debug.write': { says: 'open and close debug windows', roles: ADMINS, scopes: [] },
+  'upstream_keys.read': {
+    says: 'see own upstream keys, without the keys themselves',
+    roles: ADMINS,
+    scopes: ['read'],
+  },
+  'upstream_keys.write': {
+    says: 'add, test, change, rotate and revoke own upstream keys',
+    roles: ADMINS,
+    scopes: [],
+  },
   'cache.write': { says: 'remove stored answers of the cache', roles: ADMINS, scopes: [] },
   'people.read': { says: 'see people and invitations', roles: ALL, scopes: ['read'] },
   'people.write': { says: 'invite people and change their roles', roles: ADMINS, scopes: [] },

@@ -53,6 +53,7 @@ import { getTaskEvents } from './tasks/events.ts';
 import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { translations } from './translations/route.ts';
+import { type OwnKeyRouteDeps, ownKeyRoutes } from './upstream-keys/routes.ts';
 import { createVideo } from './videos/route.ts';
 import { getXaiVideo } from './videos/xai.ts';
 import type { Dashboard } from './web/build.ts';
@@ -66,6 +67,7 @@ export interface AppDeps
     FileRouteDeps,
     MetricsDeps,
     Pick<OrganizationDeps, 'organizationNews'>,
+    Pick<OwnKeyRouteDeps, 'ownKeys'>,
     WebhookRouteDeps {
   orm: Orm;
   /** Limits the bodies and answers of all requests in flight. */
@@ -165,6 +167,7 @@ export function routes(deps: AppDeps): HttpRoute[] {
       ([path, methods]) => openai(path, methods),
     ),
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...ownKeyRoutes(deps).map(([path, methods]) => openai(path, methods)),
   ];
 }
 

@@ -1,9 +1,11 @@
 import type { CallDetail } from '../../db/records/record.ts';
-import type { ChannelActor } from '../actors/channels/channel.ts';
+import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
+import type { OwnServing } from '../actors/channels/own-keys.ts';
 import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
 import { abilitiesOn } from '../catalogue/abilities.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
+import { type AccessCharge, chargeWith } from '../catalogue/own-key-fee.ts';
 import { withoutDashes } from '../errors/request-id.ts';
 import type { CacheControl } from '../protocols/cache-controls.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -54,6 +56,8 @@ export interface InferenceCall {
   readonly record?: CallRecord | undefined;
   /** What the client asks of Weir's cache. */
   readonly cache_control?: CacheControl | undefined;
+  /** The own keys that serve the call. Without it, the platform's channels do. */
+  readonly own?: OwnServing | undefined;
 }
 
 /** The usage of an answer that is not charged yet, and the channel that gave the answer. */
@@ -62,6 +66,22 @@ export interface Draft {
   readonly channel_id: string;
   /** True if the upstream did not report the usage. */
   readonly estimated: boolean;
+  /** If an own key served the call, what it costs, in millionths of the list price. */
+  readonly fee_ppm?: number | undefined;
+}
+
+/** Returns the members of a draft that say whose account gave the answer. */
+export function sourceOf({ channel }: ChannelPermit): Pick<Draft, 'channel_id' | 'fee_ppm'> {
+  const { id: channel_id, fee_ppm } = channel.config;
+  return fee_ppm === undefined ? { channel_id } : { channel_id, fee_ppm };
+}
+
+/** Returns what an answer costs, and whose account gave it. */
+export function draftCharge(
+  model: ChatModel,
+  { usage, fee_ppm }: Pick<Draft, 'usage' | 'fee_ppm'>,
+): AccessCharge {
+  return chargeWith(fee_ppm, chatCharge(model, usage));
 }
 
 const ANSWER_PREFIX: Record<ClientProtocol, string> = {
@@ -131,16 +151,18 @@ function countsOf(usage: AnswerUsage): CallDetail['counts'] {
 export function settleCall(
   call: InferenceCall,
   reservation: Reservation,
-  { usage, channel_id, estimated }: Draft,
+  draft: Draft,
   outcome: 'completed' | 'partial',
 ): Promise<Settlement> {
+  const { usage, channel_id, estimated } = draft;
+  const { access, amount } = draftCharge(call.model, draft);
   const line: Consumption = {
     id: call.request_id,
     request_id: call.request_id,
     organization_id: call.key.organization_id,
     key_id: call.key.id,
     scene: call.model.category,
-    access_channel: 'platform',
+    ...access,
     model: call.model.id,
     model_vendor: call.model.owned_by,
     channel_id,
@@ -154,5 +176,5 @@ export function settleCall(
     audio_tokens: (usage.audio_input_tokens ?? 0) + (usage.cached_audio_tokens ?? 0),
     record: call.record?.facts(detailOf(call.record, outcome, usage)),
   };
-  return reservation.settle(line, chatCharge(call.model, usage));
+  return reservation.settle(line, amount);
 }

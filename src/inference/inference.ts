@@ -1,6 +1,7 @@
 import type { Availability } from '../actors/channels/availability.ts';
-import type { ChannelPermit } from '../actors/channels/channel.ts';
+import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
 import type { Channels } from '../actors/channels/channels.ts';
+import type { OwnKeys } from '../actors/channels/own-keys.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
@@ -8,29 +9,38 @@ import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor } from '../upstreams/chat/protocols.ts';
 import type { CallSignal, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { Budget, chatCharge } from './budget/budget.ts';
+import { Budget } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
 import type { DirectFollower } from './cache/cached-direct.ts';
 import type { ChatFlight, ChatFollower } from './cache/chat-flight.ts';
 import { findAnswer, findShared, serveHit } from './cache/chat-hit.ts';
-import { failureOf, type UnpaidAnswer } from './cache/flight.ts';
+import { failureOf } from './cache/flight.ts';
 import { Flights } from './cache/flights.ts';
 import { followFlight } from './cache/follow.ts';
 import { joinFlights } from './cache/join-flights.ts';
 import { ledAnswer } from './cache/led-answer.ts';
-import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
+import {
+  type Caller,
+  type Draft,
+  draftCharge,
+  type InferenceCall,
+  settleCall,
+  upstreamCall,
+} from './call.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
 import { refuseUnpriced, withoutUnpricedSearch } from './requests/billed-parameters.ts';
 import { channelsFor } from './routing/able-channels.ts';
 import { withHedge } from './routing/hedge.ts';
+import { onOwnKeys, unableError } from './routing/own-first.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
 import { StopSignal } from './streaming/stop-signal.ts';
 import { StreamRun } from './streaming/stream.ts';
 import type { OpenStream } from './streaming/stream-parts.ts';
+import { draftOf, textOf, unpaidOf } from './whole-answer.ts';
 
 const MAX_ALTERNATIVES = 3;
 
@@ -38,6 +48,8 @@ const MAX_ALTERNATIVES = 3;
 export interface InferenceDeps {
   quotas: Quotas;
   channels: Channels;
+  /** The own keys of organizations. Without it, nobody has any. */
+  own?: Pick<OwnKeys, 'serving' | 'canServe' | 'modeOf'>;
   catalogue: () => Catalogue;
   now: () => number;
   random: () => number;
@@ -63,11 +75,19 @@ export class Inference {
    * Serves a chat call. For a stream, the response is returned when the upstream's first tokens
    * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
-  async run(given: InferenceCall): Promise<Response> {
+  run(given: InferenceCall): Promise<Response> {
+    const { key, model } = given;
+    const own = this.deps.own?.serving(key.organization_id, model.id);
+    if (!own) return this.runOn(given);
+    return onOwnKeys(own, given, (call) => this.runOn(call));
+  }
+
+  /** Serves a call on its own keys, or on the platform's channels. */
+  private async runOn(given: InferenceCall): Promise<Response> {
     const call = withoutUnpricedSearch(given);
     refuseUnpriced(call.protocol, call.body, call.model);
     call.record?.resolve(call.model, call.model.category, call.stream);
-    const budget = new Budget(call);
+    const budget = new Budget(call, call.own?.fee_ppm);
     const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const reservation =
@@ -145,7 +165,7 @@ export class Inference {
    * answer.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
-    const amount = chatCharge(call.model, draft.usage);
+    const amount = Math.max(1, draftCharge(call.model, draft).amount);
     call.record?.resolve(call.model, call.model.category);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const { request_id: call_id, signal } = call;
@@ -160,7 +180,7 @@ export class Inference {
     call: DirectCall<Protocol, DirectAnswer<Answer>>,
   ): Promise<Answer> {
     try {
-      return await runDirect(this.deps, call, this.direct_flights);
+      return await this.onChannels(call, (each) => runDirect(this.deps, each, this.direct_flights));
     } catch (error) {
       throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
@@ -173,15 +193,29 @@ export class Inference {
   async speech(call: Omit<SpeechCall, 'onError'>): Promise<StreamedSpeech> {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     try {
-      return await runSpeech(this.deps, { ...call, onError });
+      return await this.onChannels({ ...call, onError }, (each) => runSpeech(this.deps, each));
     } catch (error) {
       throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
   }
 
+  /** Runs a direct call on own keys of its organization, or on the platform's channels. */
+  private onChannels<
+    Call extends Pick<DirectCall<never, unknown>, 'key' | 'model' | 'own'>,
+    Result,
+  >(call: Call, run: (call: Call) => Promise<Result>): Promise<Result> {
+    const own = this.deps.own?.serving(call.key.organization_id, call.model.id);
+    return own ? onOwnKeys(own, call, run) : run(call);
+  }
+
   /** True if the key may call the model, and a channel would take the call now (P13). */
   isCallable(model: CatalogueModel, key: Caller): boolean {
-    return isAllowed(key.models, model) && this.deps.channels.canServe(model.id);
+    if (!isAllowed(key.models, model)) return false;
+    const { own, channels } = this.deps;
+    const isOwn = own?.canServe(key.organization_id, model.id);
+    if (isOwn === undefined) return channels.canServe(model.id);
+    if (isOwn || own?.modeOf(key.organization_id) === 'only') return isOwn;
+    return channels.canServe(model.id);
   }
 
   /** Since when no channel of a model is healthy, ms since the epoch; undefined if one is. */
@@ -271,9 +305,19 @@ export class Inference {
       if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);
       return attempt(permit, protocolFor(call.protocol, protocol), hedge_signal);
     };
-    const channels = channelsFor(this.deps.channels.serving(call.model.id), call);
+    const channels = this.channelsOf(call);
     if (hedge) return withHedge(channels, options, onChannel, discard);
     return withFailover(channels, options, onChannel);
+  }
+
+  /** Returns the channels that can express the call: those of own keys, or the platform's. */
+  private channelsOf(call: InferenceCall): readonly ChannelActor[] {
+    if (!call.own) return channelsFor(this.deps.channels.serving(call.model.id), call);
+    try {
+      return channelsFor(call.own.channels, call);
+    } catch (error) {
+      throw unableError(error);
+    }
   }
 
   /**
@@ -322,35 +366,6 @@ function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>
   } catch {
     return false;
   }
-}
-
-/** Returns an answer that another call must pay. */
-function unpaidOf(
-  { result: answer, permit }: Served<UpstreamAnswer>,
-  budget: Budget,
-): UnpaidAnswer<ChatFollower> {
-  const draft = draftOf(answer, permit, budget);
-  return {
-    ...{ text: textOf(answer, draft), usage: draft.usage, is_fit: answer.is_fit },
-    async pay({ call, reservation }) {
-      const settlement = await settleCall(call, reservation, draft, 'completed');
-      if (call.record) call.record.isCharged = true;
-      return settlement;
-    },
-  };
-}
-
-/** Returns an answer as its client gets it. */
-function textOf({ withUsage, body_text }: UpstreamAnswer, { usage }: Draft): string {
-  return withUsage ? withUsage(usage) : body_text;
-}
-
-function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {
-  return {
-    usage: answer.usage ?? budget.estimate(answer.produced(), null, answer.web_searches),
-    channel_id: permit.channel.config.id,
-    estimated: answer.usage === null,
-  };
 }
 
 /** The part of `Inference` that routes use. */

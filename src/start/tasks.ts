@@ -19,7 +19,10 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 
 /** What `composeTasks` needs. */
 export interface TaskParts
-  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
+  extends Pick<
+    TaskEffectDeps,
+    'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce' | 'own' | 'fee_ppm'
+  > {
   /** After how many days rows are deleted, and who hears of it. */
   readonly retention: Pick<
     HousekeepingDeps,
@@ -110,6 +113,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     clock,
     ids,
     channels: parts.channels,
+    own: parts.own,
     send: (command) => mailboxes.send(command),
     watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,

@@ -19,6 +19,7 @@ test('the settings of an organization are read and changed', async () => {
     id: app.organization_id,
     name: expect.any(String),
     ...{ status: 'active', status_reason: '', keep_answers: true, cache_scope: 'organization' },
+    own_keys: 'only',
     settings: {
       keep_answers: {
         ...{ value: true, default: true },
@@ -26,6 +27,10 @@ test('the settings of an organization are read and changed', async () => {
       },
       cache_scope: {
         ...{ value: 'organization', default: 'organization' },
+        schema: { description: expect.any(String), anyOf: expect.any(Array) },
+      },
+      own_keys: {
+        ...{ value: 'only', default: 'only' },
         schema: { description: expect.any(String), anyOf: expect.any(Array) },
       },
     },
@@ -46,6 +51,7 @@ test.each([
   [{ keep_answers: null }, 'keep_answers'],
   [{ keep_answer: false }, 'keep_answer'],
   [{ cache_scope: 'everybody' }, 'cache_scope'],
+  [{ own_keys: 'never' }, 'own_keys'],
   [{ name: 'another' }, 'name'],
   [{}, 'body'],
 ])('400: %j', async (body, param) => {

@@ -36,6 +36,8 @@ export interface Tenant {
   invitation: string;
   /** A shared view of a page. */
   view: string;
+  /** An own upstream key that no model uses. */
+  upstream_key: string;
 }
 
 export interface Tenants {
@@ -132,6 +134,7 @@ export async function startTenants(): Promise<Tenants> {
       person: '',
       invitation: '',
       view: '',
+      upstream_key: '',
     };
     return { id, key_id, api_key, token_id, management_token, ...objects };
   }
@@ -224,10 +227,20 @@ async function addView({ database: { sql } }: Tenants, tenant: Tenant): Promise<
     values (${tenant.view}, ${tenant.id}, 'V', 'usage', '', ${tenant.token_id})`;
 }
 
+async function addUpstreamKey({ database: { sql } }: Tenants, tenant: Tenant): Promise<void> {
+  tenant.upstream_key = newId('upkey');
+  await sql`
+    insert into upstream_key (id, organization_id, name, protocol, base_url, sealed_key, key_tested,
+      models, priority)
+    values (${tenant.upstream_key}, ${tenant.id}, 'K', 'openai', 'https://own.example/v1', 'x', true,
+      '{}', 0)`;
+}
+
 /** Gives a tenant a completed task, whose webhook was delivered, and an ended batch. */
 async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
   await addPeople(tenants, tenant);
   await addView(tenants, tenant);
+  await addUpstreamKey(tenants, tenant);
   tenant.task = await tenants.createTask(tenant, 10);
   tenant.delivery = `msg_${tenant.task}`;
   const params = {

@@ -33,6 +33,8 @@ interface OrganizationNews {
    * organizations. Must not throw.
    */
   readonly organizationNews?: { announce(organization_id: string): void };
+  /** Applies a changed `own_keys` to this replica. Missing if this process has no own keys. */
+  readonly ownKeys?: { apply(organization_id: string): Promise<void> };
 }
 
 /**
@@ -79,6 +81,8 @@ export function updateOrganization(
       // whether the change was committed.
       deps.keys.invalidateOrganization(organization_id);
       deps.organizationNews?.announce(organization_id);
+      // This replica obeys a changed `own_keys` before the answer; the announcement reaches the others.
+      await deps.ownKeys?.apply(organization_id).catch(() => undefined);
     }
   };
 }

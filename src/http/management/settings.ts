@@ -29,6 +29,13 @@ export const SETTINGS = {
     }),
     default: 'organization',
   },
+  own_keys: {
+    says: 'How calls run of a model that an own upstream key serves: on own keys only, or on own keys first and then on the platform’s channels at the list price.',
+    schema: Type.Union([Type.Literal('only'), Type.Literal('first')], {
+      errorMessage: 'must be only or first',
+    }),
+    default: 'only',
+  },
 } as const satisfies Partial<Record<keyof typeof organization.$inferSelect, Setting>>;
 
 type SettingName = keyof typeof SETTINGS;

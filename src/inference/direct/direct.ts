@@ -1,11 +1,13 @@
 import type { CallDetail } from '../../../db/records/record.ts';
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
+import type { OwnServing } from '../../actors/channels/own-keys.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
+import { chargeWith, feeToReserve } from '../../catalogue/own-key-fee.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import {
@@ -70,6 +72,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly record?: CallRecord | undefined;
   /** Set if the answer may come from the cache, and be kept there. */
   readonly cached?: DirectCache | undefined;
+  /** The own keys that serve the call. Without it, the platform's channels do. */
+  readonly own?: OwnServing | undefined;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -200,8 +204,9 @@ async function reserveDirect(
   deps: DirectDeps,
   call: Omit<DirectCall<never, unknown>, 'request' | 'protocols'>,
 ): Promise<Reservation> {
-  const { model, key } = call;
-  const amount = directCharge(model.price, call.max_units);
+  const { model, key, own } = call;
+  const list = directCharge(model.price, call.max_units);
+  const amount = own ? feeToReserve(list, own.fee_ppm) : list;
   call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
   const { request_id: call_id } = call;
@@ -217,9 +222,8 @@ async function requestDirect<Protocol, Opened>(
   call: Omit<DirectCall<Protocol, Opened>, 'signal'> & { readonly signal: CallSignal },
 ): Promise<Omit<OpenDirect<Opened>, 'reservation'>> {
   const { model, protocols, signal, record } = call;
-  const channels = deps.channels
-    .serving(model.id)
-    .filter(({ config }) => protocols[config.protocol] !== undefined);
+  const serving = call.own?.channels ?? deps.channels.serving(model.id);
+  const channels = serving.filter(({ config }) => protocols[config.protocol] !== undefined);
   const { policy } = model.declaration.routing ?? {};
   const options = { now: deps.now, random: deps.random, policy, signal, record };
   const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
@@ -258,23 +262,25 @@ export async function settleDirect(
     paid_nano_usd?: number | undefined;
   },
 ): Promise<Settlement> {
+  const { id: channel_id, fee_ppm } = permit.channel.config;
+  const { access, amount } = chargeWith(fee_ppm, directCharge(model.price, usage));
   const line = {
     id: request_id,
     request_id,
     organization_id: key.organization_id,
     key_id: key.id,
     scene: SCENES[model.operation],
-    access_channel: 'platform' as const,
+    ...access,
     model: model.id,
     model_vendor: model.owned_by,
-    channel_id: permit.channel.config.id,
+    channel_id,
     ...result,
     input_tokens: usage.input_tokens ?? 0,
     output_tokens: usage.output_tokens ?? 0,
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
     record: record?.facts(detailOf(usage, paid_nano_usd)),
   };
-  const settlement = await reservation.settle(line, directCharge(model.price, usage));
+  const settlement = await reservation.settle(line, amount);
   if (record) record.isCharged = true;
   return settlement;
 }

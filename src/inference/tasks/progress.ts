@@ -11,6 +11,7 @@ import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress, UpstreamJob } from '../../upstreams/generation/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import {
+  channelOf,
   ResultMissingError,
   type Route,
   routeOfSubmission,
@@ -113,7 +114,7 @@ export class JobProgress {
   private handleUnstored(work: TaskWork, error: ResultMissingError) {
     const said = new Error(`the result cannot be stored: ${error.message}`, { cause: error });
     this.deps.onError(said, work.id);
-    this.deps.channels.find(work.channel_id, work.model)?.noteFailure('malformed', said.message);
+    channelOf(this.deps, work)?.noteFailure('malformed', said.message);
     return {
       report: { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent,
       inTransaction: (tx: Parameters<typeof storeError>[0]) =>

@@ -25,6 +25,7 @@ import {
   workOf,
 } from './deps.ts';
 import { rejectionErrorCode, taskErrorCode } from './failures.ts';
+import { servingTask } from './own-tasks.ts';
 import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
@@ -129,11 +130,13 @@ export class Submission {
 
   /** Returns the routes over channels that can send every parameter of the task (P18). */
   private routes(work: TaskWork, tried: readonly string[], pinned: string | null): Route[] {
-    const serving = this.deps.channels
-      .serving(work.model)
-      .filter(({ config }) => !tried.includes(config.id) && (pinned ?? config.id) === config.id);
     const policy = this.deps.catalogue().find(work.model)?.declaration.routing?.policy;
-    return orderChannels(serving, this.deps.random, policy)
+    const { own, platform } = servingTask(this.deps, work);
+    return [own, platform]
+      .map((serving) =>
+        serving.filter(({ config: { id } }) => !tried.includes(id) && (pinned ?? id) === id),
+      )
+      .flatMap((serving) => orderChannels(serving, this.deps.random, policy))
       .flatMap((channel) => routeOver(this.deps, channel, work.model) ?? [])
       .filter(({ protocol, physical_model }) => {
         return unsentParameter(protocol.name, physical_model, work.input) === undefined;
@@ -279,7 +282,8 @@ export class Submission {
     permit.failed(error, hasOtherChannel);
     // The upstream refused this attempt. It may have accepted an earlier one.
     if (isRepeat) return this.lost();
-    const serving = this.deps.channels.serving(work.model);
+    const { own, platform } = servingTask(this.deps, work);
+    const serving = [...own, ...platform];
     const isOpen = serving.some(({ state }) => state !== 'healthy' && state !== 'degraded');
     // To send the same request again does not help if no channel was throttled or broken.
     if (error.failure === 'unclear' && !hasOtherChannel && !isOpen) {

@@ -21,8 +21,8 @@ const CREATIONS: [path: string, body: object][] = [
   ['/v1/operator/organizations/{id}/deposits', { amount: 1, reference: 'pay_1' }],
   ['/v1/operator/invitations', { email: 'b@example.com' }],
 ];
-/** Tested beside what they need: debug-windows.test.ts. */
-const ELSEWHERE = ['/v1/management/debug-windows'];
+/** Tested beside what they need: debug-windows.test.ts, own-keys/routes.test.ts. */
+const ELSEWHERE = ['/v1/management/debug-windows', '/v1/management/upstream-keys'];
 
 test('the cases have every creation of the management interface', () => {
   const creations = Object.keys(MANAGEMENT_ROUTES).flatMap(

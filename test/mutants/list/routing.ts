@@ -269,7 +269,7 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the charge of a call is 0',
-        from: 'return reservation.settle(line, chatCharge(call.model, usage));',
+        from: 'return reservation.settle(line, amount);',
         to: 'return reservation.settle(line, 0);',
       },
       {

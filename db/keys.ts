@@ -4,6 +4,7 @@ import { apiKey, organization } from './schema.ts';
 
 type ImageResponseFormat = 'url' | 'b64_json';
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
+type CapCounts = (typeof apiKey.cap_counts.enumValues)[number];
 type CacheScope = (typeof organization.cache_scope.enumValues)[number];
 type OrganizationStatus = (typeof organization.status.enumValues)[number];
 
@@ -24,6 +25,8 @@ export interface KeyRecord {
   organization_status: OrganizationStatus;
   /** The organization's own limit of requests per minute; null = that of its role. */
   organization_requests_per_minute: number | null;
+  /** What the key's cap counts of a call on an own key. */
+  cap_counts: CapCounts;
   /** Who shares answers of the cache: all keys of the organization, or each key alone. */
   cache_scope: CacheScope;
   /** True if the key was found by the secret before its rotation. Then `expires_at` is that secret's. */
@@ -114,6 +117,7 @@ function selectKeys(orm: Orm) {
       role: organization.role,
       organization_status: organization.status,
       organization_requests_per_minute: organization.requests_per_minute,
+      cap_counts: apiKey.cap_counts,
       cache_scope: organization.cache_scope,
       is_previous_secret: sql<boolean>`false`,
       key_hash: apiKey.key_hash,

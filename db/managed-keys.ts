@@ -24,6 +24,8 @@ type KeyStatus = (typeof apiKey.status.enumValues)[number];
 interface KeySettings {
   readonly name: string;
   readonly limit_nano_usd: number | null;
+  /** What the limit counts of a call on an own key: the charge, or the list price. */
+  readonly cap_counts: 'charged' | 'list';
   readonly models: readonly string[];
   readonly tags: readonly string[];
   readonly external_id: string | null;
@@ -61,7 +63,7 @@ const unposted = (sql: Sql | TransactionSql) => sql`coalesce((
  * (P1), and the held money does not. The last use is the time of the last usage line, also if that is removed.
  */
 const columns = (sql: Sql | TransactionSql) => sql`
-  id, name, key_prefix, status, limit_nano_usd, models, tags, external_id, requests_per_minute, timeout_ms,
+  id, name, key_prefix, status, limit_nano_usd, cap_counts, models, tags, external_id, requests_per_minute, timeout_ms,
   image_response_format, expires_at, created_at, previous_until, deleted_at,
   (used_nano_usd + ${unposted(sql)})::int8 as used_nano_usd,
   (held_nano_usd - ${unposted(sql)})::int8 as held_nano_usd,

@@ -20,7 +20,10 @@ export interface KeyRow {
   /** True if `expires_at` has passed on the database's clock. */
   expired: boolean;
   limit_nano_usd: number | null;
+  /** What the cap counts. */
   used_nano_usd: number;
+  /** The part of the used money that was not charged. */
+  uncharged_nano_usd: number;
   held_nano_usd: number;
 }
 
@@ -34,6 +37,9 @@ export interface GrantRow {
   granted_nano_usd: number;
   settled_nano_usd: number;
   posted_nano_usd: number;
+  /** The parts of the settled and the posted amount that the cap counts, and that are not charged. */
+  uncharged_nano_usd: number;
+  uncharged_posted_nano_usd: number;
   recall_acked: number;
 }
 
@@ -114,7 +120,7 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
     for no key update`;
   const keys = await tx<KeyRow[]>`
     select id, organization_id, status, coalesce(expires_at <= weir_now(), false) as expired,
-      limit_nano_usd, used_nano_usd, held_nano_usd
+      limit_nano_usd, used_nano_usd, uncharged_nano_usd, held_nano_usd
     from api_key where id = any(${owners.map((row) => row.key_id)}::text[]) order by id
     for no key update`;
   // If the connection broke in an earlier run of this batch, that run may have committed a grant
@@ -124,7 +130,7 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
   const grants = locked_ids.length
     ? await tx<GrantRow[]>`
         select id, key_id, organization_id, replica_id, status, granted_nano_usd, settled_nano_usd,
-          posted_nano_usd, recall_acked
+          posted_nano_usd, uncharged_nano_usd, uncharged_posted_nano_usd, recall_acked
         from quota_grant where id = any(${locked_ids}::uuid[]) order by id
     for no key update`
     : [];
@@ -160,21 +166,25 @@ export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<
     where organization.id = input.id`;
   await tx`
     update api_key set used_nano_usd = input.used_nano_usd, held_nano_usd = input.held_nano_usd,
+      uncharged_nano_usd = input.uncharged_nano_usd,
       ceiling_nano_usd = case when api_key.limit_nano_usd is not null
         then greatest(api_key.limit_nano_usd, input.used_nano_usd + input.held_nano_usd) end
     from json_to_recordset(${json(rows.keys.values())}::text::json) as input(
-      id text, used_nano_usd int8, held_nano_usd int8)
+      id text, used_nano_usd int8, uncharged_nano_usd int8, held_nano_usd int8)
     where api_key.id = input.id`;
   if (rows.grants.size > 0) {
     await tx`
       insert into quota_grant (id, key_id, organization_id, replica_id, status, granted_nano_usd,
-        settled_nano_usd, posted_nano_usd, recall_acked, created_at)
+        settled_nano_usd, posted_nano_usd, uncharged_nano_usd, uncharged_posted_nano_usd,
+        recall_acked, created_at)
       select *, weir_now() from json_to_recordset(${json(rows.grants.values())}::text::json) as input(
         id uuid, key_id text, organization_id text, replica_id text, status text,
-        granted_nano_usd int8, settled_nano_usd int8, posted_nano_usd int8, recall_acked int8)
+        granted_nano_usd int8, settled_nano_usd int8, posted_nano_usd int8,
+        uncharged_nano_usd int8, uncharged_posted_nano_usd int8, recall_acked int8)
       on conflict (id) do update set status = excluded.status,
         granted_nano_usd = excluded.granted_nano_usd,
-        posted_nano_usd = excluded.posted_nano_usd, recall_acked = excluded.recall_acked,
+        posted_nano_usd = excluded.posted_nano_usd,
+        uncharged_posted_nano_usd = excluded.uncharged_posted_nano_usd, recall_acked = excluded.recall_acked,
         closed_at = case when excluded.status = 'closed' then weir_now() end`;
   }
   if (rows.holds.size > 0) {

@@ -40,6 +40,8 @@ export interface CallRow {
   readonly overrun_nano_usd: number;
   /** The price in the catalogue. On an own key it differs from the charge. */
   readonly list_nano_usd: number;
+  /** What the cap of the key counted. */
+  readonly counted_nano_usd: number;
   readonly authenticated_us: number | null;
   readonly reserved_us: number | null;
   readonly routed_us: number | null;
@@ -209,7 +211,8 @@ function chargedColumns(sql: Sql) {
     ${SHARED.replace('scene, model,', 'usage_line.scene, usage_line.model,').replace('channel_id', 'usage_line.channel_id')},
     access_channel, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
     reasoning_tokens, audio_tokens, estimated, charged_nano_usd, overrun_nano_usd,
-    coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd) as list_nano_usd`);
+    coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd) as list_nano_usd,
+    coalesce(counted_nano_usd, charged_nano_usd) as counted_nano_usd`);
 }
 
 function freeColumns(sql: Sql) {
@@ -218,5 +221,5 @@ function freeColumns(sql: Sql) {
     'platform'::text as access_channel, 0 as input_tokens, 0 as cached_input_tokens,
     0 as cache_write_tokens, 0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
     false as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd,
-    0::int8 as list_nano_usd`);
+    0::int8 as list_nano_usd, 0::int8 as counted_nano_usd`);
 }

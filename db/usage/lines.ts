@@ -39,6 +39,8 @@ export interface UsageRow {
   readonly overrun_nano_usd: number;
   /** The price in the catalogue. On an own key it differs from the charge. */
   readonly list_nano_usd: number;
+  /** What the cap of the key counted. */
+  readonly counted_nano_usd: number;
   readonly held_nano_usd: number;
   readonly first_token_ms: number | null;
   readonly ended_ms: number | null;
@@ -201,7 +203,7 @@ export function chargeColumns(sql: Sql) {
     model, model_vendor, access_channel, protocol, program, detail ->> 'task_id' as task_id, input_tokens,
     cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens, estimated,
     charged_nano_usd, overrun_nano_usd, coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd) as list_nano_usd,
-    0::int8 as held_nano_usd, first_token_ms, ended_ms, detail`;
+    coalesce(counted_nano_usd, charged_nano_usd) as counted_nano_usd, 0::int8 as held_nano_usd, first_token_ms, ended_ms, detail`;
 }
 
 /**
@@ -217,7 +219,7 @@ function holds(sql: Sql, filters: UsageFilters, as_of: AsOf) {
       coalesce(record ->> 'program', '') as program, task.id as task_id, 0 as input_tokens, 0 as cached_input_tokens,
       0 as cache_write_tokens, 0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
       true as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd,
-      0::int8 as list_nano_usd,
+      0::int8 as list_nano_usd, 0::int8 as counted_nano_usd,
       hold.amount_nano_usd as held_nano_usd, null::int4 as first_token_ms, null::int4 as ended_ms,
       record as detail
     from task join hold on hold.id = task.hold_id

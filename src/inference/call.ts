@@ -23,6 +23,8 @@ export interface Caller {
   readonly organization_id: string;
   /** Public models that the key may call; empty means all. */
   readonly models: readonly string[];
+  /** What the key's cap counts of a call on an own key; default: the charge. */
+  readonly cap_counts?: 'charged' | 'list';
   /** Who shares answers of the cache; default: all keys of the organization. */
   readonly cache_scope?: 'organization' | 'key';
 }
@@ -76,12 +78,12 @@ export function sourceOf({ channel }: ChannelPermit): Pick<Draft, 'channel_id' |
   return fee_ppm === undefined ? { channel_id } : { channel_id, fee_ppm };
 }
 
-/** Returns what an answer costs, and whose account gave it. */
+/** Returns what an answer costs, what the cap of its key counts, and whose account gave it. */
 export function draftCharge(
-  model: ChatModel,
+  { model, key }: Pick<InferenceCall, 'model' | 'key'>,
   { usage, fee_ppm }: Pick<Draft, 'usage' | 'fee_ppm'>,
 ): AccessCharge {
-  return chargeWith(fee_ppm, chatCharge(model, usage));
+  return chargeWith(fee_ppm, chatCharge(model, usage), key.cap_counts);
 }
 
 const ANSWER_PREFIX: Record<ClientProtocol, string> = {
@@ -155,7 +157,7 @@ export function settleCall(
   outcome: 'completed' | 'partial',
 ): Promise<Settlement> {
   const { usage, channel_id, estimated } = draft;
-  const { access, amount } = draftCharge(call.model, draft);
+  const { access, amount, counted } = draftCharge(call, draft);
   const line: Consumption = {
     id: call.request_id,
     request_id: call.request_id,
@@ -176,5 +178,5 @@ export function settleCall(
     audio_tokens: (usage.audio_input_tokens ?? 0) + (usage.cached_audio_tokens ?? 0),
     record: call.record?.facts(detailOf(call.record, outcome, usage)),
   };
-  return reservation.settle(line, amount);
+  return reservation.settle(line, amount, counted);
 }

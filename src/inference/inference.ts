@@ -5,6 +5,7 @@ import type { OwnKeys } from '../actors/channels/own-keys.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
+import { reservedPpm } from '../catalogue/own-key-fee.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor } from '../upstreams/chat/protocols.ts';
@@ -87,9 +88,10 @@ export class Inference {
     const call = withoutUnpricedSearch(given);
     refuseUnpriced(call.protocol, call.body, call.model);
     call.record?.resolve(call.model, call.model.category, call.stream);
-    const budget = new Budget(call, call.own?.fee_ppm);
+    const { own, key } = call;
+    const budget = new Budget(call, own && reservedPpm(own.fee_ppm, key.cap_counts));
     const amount = budget.amountToReserve(call.stream);
-    const quota = this.deps.quotas.getOrCreate(call.key);
+    const quota = this.deps.quotas.getOrCreate(key);
     const reservation =
       quota.tryReserve(amount, call.request_id) ??
       (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
@@ -165,7 +167,7 @@ export class Inference {
    * answer.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
-    const amount = Math.max(1, draftCharge(call.model, draft).amount);
+    const amount = Math.max(1, draftCharge(call, draft).counted);
     call.record?.resolve(call.model, call.model.category);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const { request_id: call_id, signal } = call;
@@ -306,7 +308,8 @@ export class Inference {
       return attempt(permit, protocolFor(call.protocol, protocol), hedge_signal);
     };
     const channels = this.channelsOf(call);
-    if (hedge) return withHedge(channels, options, onChannel, discard);
+    // The organization would pay its provider for both attempts.
+    if (hedge && !call.own) return withHedge(channels, options, onChannel, discard);
     return withFailover(channels, options, onChannel);
   }
 

@@ -57,8 +57,14 @@ describe('the fee of a call on an own key', () => {
   });
 
   test('the platform’s channels cost the list price, and no line repeats it', () => {
-    expect(chargeWith(undefined, 7)).toEqual({ access: { access_channel: 'platform' }, amount: 7 });
+    const platform = { access_channel: 'platform' } as const;
+    for (const cap_counts of ['charged', 'list'] as const) {
+      const charge = { access: platform, amount: 7, counted: 7 };
+      expect(chargeWith(undefined, 7, cap_counts)).toEqual(charge);
+    }
     const access = { access_channel: 'byok', list_nano_usd: 7 } as const;
-    expect(chargeWith(WHOLE_PPM / 2, 7)).toEqual({ access, amount: 4 });
+    expect(chargeWith(WHOLE_PPM / 2, 7)).toEqual({ access, amount: 4, counted: 4 });
+    expect(chargeWith(WHOLE_PPM / 2, 7, 'list')).toEqual({ access, amount: 4, counted: 7 });
+    expect(chargeWith(0, 7, 'list')).toEqual({ access, amount: 0, counted: 7 });
   });
 });

@@ -39,7 +39,14 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     await pool.sql.begin((tx) =>
       insertKey(tx, {
         ...{ id, organization_id, name: 'n', key_hash: id, key_prefix: 'sk-…' },
-        ...{ limit_nano_usd: null, models: [], tags: [], external_id: null, timeout_ms: null },
+        ...{
+          cap_counts: 'charged',
+          limit_nano_usd: null,
+          models: [],
+          tags: [],
+          external_id: null,
+          timeout_ms: null,
+        },
         ...{ image_response_format: null, expires_at: null, requests_per_minute: null },
         ...more,
       }),
@@ -65,6 +72,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       role: 'standard',
       organization_status: 'active',
       organization_requests_per_minute: null,
+      cap_counts: 'charged',
       cache_scope: 'organization',
       is_previous_secret: false,
     });

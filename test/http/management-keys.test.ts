@@ -22,6 +22,7 @@ describe('POST /v1/management/api-keys', () => {
       key_prefix: expect.stringMatching(/^sk-/),
       status: 'active',
       limit_amount: null,
+      cap_counts: 'charged',
       used_amount: 0,
       held_amount: 0,
       models: [],

@@ -12,6 +12,7 @@ export interface KeyRecord {
   key_prefix: string;
   status: string;
   limit_amount: number | null;
+  cap_counts: string;
   used_amount: number;
   held_amount: number;
   models: string[];

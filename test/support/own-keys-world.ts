@@ -31,6 +31,7 @@ export interface Line {
   request_id: string;
   access_channel: string;
   amount: number;
+  counted: number;
   list_price: number;
   logical_model: string;
   outcome: string;

@@ -12,6 +12,9 @@ import { MoneyHints } from './money-hints.ts';
 /**
  * Moves money between the locked rows of one transaction. Every move changes a key and its
  * organization together, so the sums of both stay right. Amounts are in nano-USD.
+ *
+ * What a key's cap counts of a call on an own key may be more than its charge. The difference is money that
+ * returns to the organization, and stays used in the key.
  */
 export class Books {
   /** The messages for all replicas, to be sent after the commit. */
@@ -22,8 +25,10 @@ export class Books {
   /** Adds the grant's charges to the key and the organization, except charges added earlier. */
   post(grant: GrantRow): void {
     const amount = grant.settled_nano_usd - grant.posted_nano_usd;
-    this.charge(this.key(grant.key_id), amount);
+    const uncharged = grant.uncharged_nano_usd - grant.uncharged_posted_nano_usd;
+    this.charge(this.key(grant.key_id), amount, uncharged);
     grant.posted_nano_usd = grant.settled_nano_usd;
+    grant.uncharged_posted_nano_usd = grant.uncharged_nano_usd;
   }
 
   shrinkGrant(grant: GrantRow, amount: number): void {
@@ -31,10 +36,16 @@ export class Books {
     grant.granted_nano_usd -= amount;
   }
 
-  closeHold(hold: HoldRow, status: 'settled' | 'released' | 'expired', charged: number): void {
+  /** Ends a hold. `counted` is what the key's cap counts of it, which is at least its charge. */
+  closeHold(
+    hold: HoldRow,
+    status: 'settled' | 'released' | 'expired',
+    charged: number,
+    counted = charged,
+  ): void {
     const key = this.key(hold.key_id);
-    this.charge(key, charged);
-    this.freeMoney(key, hold.amount_nano_usd - charged);
+    this.charge(key, counted, counted - charged);
+    this.freeMoney(key, hold.amount_nano_usd - counted);
     hold.status = status;
     hold.charged_nano_usd = charged;
   }
@@ -90,12 +101,17 @@ export class Books {
     this.hints.onMoneyFreed(key.organization_id);
   }
 
-  private charge(key: KeyRow, amount: number): void {
+  /** Turns held money into used money. The organization gets the part back that is not charged. */
+  private charge(key: KeyRow, counted: number, uncharged: number): void {
     const organization = this.organization(key.organization_id);
-    key.held_nano_usd -= amount;
-    key.used_nano_usd += amount;
-    organization.held_nano_usd -= amount;
-    organization.settled_nano_usd += amount;
+    key.held_nano_usd -= counted;
+    key.used_nano_usd += counted;
+    key.uncharged_nano_usd += uncharged;
+    organization.held_nano_usd -= counted;
+    organization.settled_nano_usd += counted - uncharged;
+    if (uncharged === 0) return;
+    organization.balance_nano_usd += uncharged;
+    this.hints.onMoneyFreed(key.organization_id);
   }
 }
 

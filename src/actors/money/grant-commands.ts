@@ -88,6 +88,8 @@ function newGrant(command: GrantCommand): GrantRow {
     granted_nano_usd: 0,
     settled_nano_usd: 0,
     posted_nano_usd: 0,
+    uncharged_nano_usd: 0,
+    uncharged_posted_nano_usd: 0,
     recall_acked: 0,
   };
 }

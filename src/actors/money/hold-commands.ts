@@ -61,15 +61,18 @@ export class HoldCommands {
     const hold = this.books.rows.holds.get(command.hold_id);
     if (!hold) return { type: 'not_found' };
     if (hold.status !== 'held') return holdEnded(hold);
-    const added = this.addFreeMoney(hold, command.line.charged_nano_usd - hold.amount_nano_usd);
-    const charged = Math.min(command.line.charged_nano_usd, hold.amount_nano_usd);
-    const overrun = command.line.overrun_nano_usd + (command.line.charged_nano_usd - charged);
-    this.books.closeHold(hold, 'settled', charged);
+    const { charged_nano_usd: due, counted_nano_usd: counts = due } = command.line;
+    const added = this.addFreeMoney(hold, counts - hold.amount_nano_usd);
+    const counted = Math.min(counts, hold.amount_nano_usd);
+    const charged = Math.min(due, counted);
+    const overrun = command.line.overrun_nano_usd + (due - charged);
+    this.books.closeHold(hold, 'settled', charged, counted);
     this.lines.push({
       ...command.line,
       hold_id: hold.id,
       charged_nano_usd: charged,
       overrun_nano_usd: overrun,
+      ...(counted === charged ? {} : { counted_nano_usd: counted }),
     });
     return added > 0 ? { ...holdEnded(hold), added } : holdEnded(hold);
   }

@@ -144,20 +144,21 @@ export class QuotaActor implements ReservationOwner {
    * Charges a call. What exceeds its reservation is taken from the free money of the key and the
    * organization, and the platform absorbs the rest. If the grant is closed because its replica was
    * declared dead, the platform absorbs the whole amount. Resolves after the commit with the amounts
-   * of the usage line.
+   * of the usage line. The cap counts `counted`, which is at least `actual`.
    */
   settle(
     grant_id: string,
     reserved: number,
     line: Consumption,
     actual: number,
+    counted = actual,
   ): Promise<Settlement> {
-    const overrun = actual - reserved;
+    const overrun = counted - reserved;
     const isShort = overrun > this.machine.idle && this.currentGrant(grant_id);
-    if (!isShort) return this.charge(grant_id, reserved, line, actual);
+    if (!isShort) return this.charge(grant_id, reserved, line, actual, counted);
     return this.sync
       .coverOverrun(overrun)
-      .then((added) => this.charge(grant_id, reserved + added, line, actual));
+      .then((added) => this.charge(grant_id, reserved + added, line, actual, counted));
   }
 
   /** Releases the reservation of a call that delivered nothing. */
@@ -274,11 +275,14 @@ export class QuotaActor implements ReservationOwner {
     reserved: number,
     line: Consumption,
     actual: number,
+    counted: number,
   ): Promise<Settlement> {
     const grant = this.currentGrant(grant_id);
+    // In the grant, a charge is what the cap counts.
     const charge = grant
-      ? this.machine.settle(reserved, actual).charge
-      : Math.min(actual, reserved);
+      ? this.machine.settle(reserved, counted).charge
+      : Math.min(counted, reserved);
+    const charged = Math.min(actual, charge);
     this.spend.recordCharge(charge);
     this.unsettled += 1;
     if (grant) grant.unanswered += charge;
@@ -287,8 +291,9 @@ export class QuotaActor implements ReservationOwner {
       line: {
         ...line,
         grant_id,
-        charged_nano_usd: charge,
-        overrun_nano_usd: actual - charge,
+        charged_nano_usd: charged,
+        overrun_nano_usd: actual - charged,
+        ...(charge === charged ? {} : { counted_nano_usd: charge }),
       },
     });
     this.onSumsChanged();

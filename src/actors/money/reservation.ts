@@ -2,7 +2,10 @@ import type { InlineLine } from '../../../db/ledger/usage-line.ts';
 import type { AdmissionRequest } from './admission-queue.ts';
 
 /** A usage line without its amounts, which the quota actor adds. */
-export type Consumption = Omit<InlineLine, 'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd'>;
+export type Consumption = Omit<
+  InlineLine,
+  'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd' | 'counted_nano_usd'
+>;
 
 /** The amounts of a charge after its commit. */
 export interface Settlement {
@@ -20,6 +23,7 @@ export interface ReservationOwner {
     reserved: number,
     line: Consumption,
     actual: number,
+    counted: number,
   ): Promise<Settlement>;
   release(grant_id: string, reserved: number): void;
   takeBack(grant_id: string, extra: number): void;
@@ -61,12 +65,13 @@ export class Reservation {
   }
 
   /**
-   * Charges `actual` nano-USD and resolves after the commit. Rejects if the reservation has ended.
+   * Charges `actual` nano-USD and resolves after the commit. The key's cap counts `counted`, which is at
+   * least the charge. Rejects if the reservation has ended.
    */
-  settle(line: Consumption, actual: number): Promise<Settlement> {
+  settle(line: Consumption, actual: number, counted = actual): Promise<Settlement> {
     if (this.hasEnded) return Promise.reject(new Error('the reservation has already ended'));
     this.hasEnded = true;
-    return this.owner.settle(this.grant_id, this.reserved, line, actual);
+    return this.owner.settle(this.grant_id, this.reserved, line, actual, counted);
   }
 
   /** Frees the money at once, without a write. Call this if the client received nothing. */

@@ -7,6 +7,7 @@ export function keySettings(key: ManagedKey) {
     name: key.name,
     status: key.status,
     limit_amount: key.limit_nano_usd === null ? null : usd(key.limit_nano_usd),
+    cap_counts: key.cap_counts,
     models: key.models,
     tags: key.tags,
     external_id: key.external_id,

@@ -78,6 +78,7 @@ export async function admitManager(
 const DEFAULTS = {
   name: 'Default Key',
   limit_nano_usd: null,
+  cap_counts: 'charged' as const,
   models: [],
   tags: [],
   external_id: null,

@@ -32,6 +32,7 @@ const fields = {
   limitCurrency: Type.Optional(
     Type.Union([Type.Literal('USD'), Type.Literal('CNY')], { errorMessage: 'must be USD' }),
   ),
+  cap_counts: choiceParameter(['charged', 'list']),
   models: Type.Optional(
     Type.Array(
       Type.String({
@@ -136,6 +137,7 @@ export function normalizeKeyFields(body: CreateKeyBody) {
   return {
     ...(body.name === undefined ? {} : { name: trimmedName(body.name) }),
     ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
+    ...(body.cap_counts === undefined ? {} : { cap_counts: body.cap_counts }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
     ...(body.tags === undefined ? {} : { tags: [...new Set(body.tags)] }),
     ...(body.external_id === undefined ? {} : { external_id: body.external_id }),

@@ -20,7 +20,7 @@ export interface CacheSettings extends StoreBounds {
 }
 
 /** The key of a call, and with whom it shares answers: all keys of the organization, or nobody. */
-export type CacheCaller = Pick<Caller, 'id' | 'organization_id' | 'cache_scope'>;
+export type CacheCaller = Pick<Caller, 'id' | 'organization_id' | 'cache_scope' | 'cap_counts'>;
 
 export interface AnswerCacheDeps {
   readonly settings: () => CacheSettings;

@@ -7,7 +7,7 @@ import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
-import { chargeWith, feeToReserve } from '../../catalogue/own-key-fee.ts';
+import { chargeWith, feeToReserve, reservedPpm } from '../../catalogue/own-key-fee.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import {
@@ -206,7 +206,8 @@ async function reserveDirect(
 ): Promise<Reservation> {
   const { model, key, own } = call;
   const list = directCharge(model.price, call.max_units);
-  const amount = own ? feeToReserve(list, own.fee_ppm) : list;
+  const ppm = own && reservedPpm(own.fee_ppm, key.cap_counts);
+  const amount = ppm === undefined ? list : feeToReserve(list, ppm);
   call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
   const { request_id: call_id } = call;
@@ -263,7 +264,8 @@ export async function settleDirect(
   },
 ): Promise<Settlement> {
   const { id: channel_id, fee_ppm } = permit.channel.config;
-  const { access, amount } = chargeWith(fee_ppm, directCharge(model.price, usage));
+  const list = directCharge(model.price, usage);
+  const { access, amount, counted } = chargeWith(fee_ppm, list, key.cap_counts);
   const line = {
     id: request_id,
     request_id,
@@ -280,7 +282,7 @@ export async function settleDirect(
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
     record: record?.facts(detailOf(usage, paid_nano_usd)),
   };
-  const settlement = await reservation.settle(line, amount);
+  const settlement = await reservation.settle(line, amount, counted);
   if (record) record.isCharged = true;
   return settlement;
 }

@@ -10,6 +10,7 @@ import { usageBeyond } from '../cache/usage-beyond.ts';
 import { draftCharge, settleCall, sourceOf } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
+import { withoutOwnWords } from '../routing/own-words.ts';
 import { streamError } from '../stream-error.ts';
 import { estimateTokens } from './estimated-tokens.ts';
 import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
@@ -253,7 +254,7 @@ export class StreamRun {
   private async endWithError(client: StreamClient, error: unknown): Promise<void> {
     const text = this.unsent + this.errorText(error);
     this.deps.flight?.finish({ state: 'failed', error: streamError(error) });
-    this.deps.onError(error);
+    this.deps.onError(withoutOwnWords(error, this.deps.open.permit.channel.config.id));
     await this.deps.call.recorder?.keep(text).catch(this.deps.onError);
     this.end(client, text);
   }
@@ -363,7 +364,7 @@ export class StreamRun {
     const { lookup, flight, call } = this.deps;
     if (!lookup) return;
     const source = sourceOf(this.deps.open.permit);
-    const cost_nano_usd = draftCharge(call.model, { usage, ...source }).amount;
+    const cost_nano_usd = draftCharge(call, { usage, ...source }).amount;
     const kept = { text: this.sent + rest, is_stream: true, usage, cost_nano_usd };
     if (this.isFit) lookup.keep(kept);
     flight?.finish({ state: 'answered', kept, rest });

@@ -66,7 +66,8 @@ export class TaskSettlement {
     const price = model
       ? priceGeneration(model, work.input, usage, made, measured)
       : work.hold_nano_usd;
-    const { access, amount } = chargeWith(feeOfTask(this.deps, work), price);
+    const cap_counts = work.counts_list ? 'list' : 'charged';
+    const { access, amount, counted } = chargeWith(feeOfTask(this.deps, work), price, cap_counts);
     return {
       id,
       request_id: work.request_id,
@@ -85,6 +86,7 @@ export class TaskSettlement {
       estimated: model?.price.unit === 'token' ? tokens === undefined : isOpen,
       charged_nano_usd: amount,
       overrun_nano_usd: 0,
+      ...(counted === amount ? {} : { counted_nano_usd: counted }),
       record: factsOfTask(work, {
         units: unitsOf(work, { outputs, usage }, measured),
         ...(model ? { charge: generationParts(model, work.input, usage, made, measured) } : {}),

@@ -14,6 +14,7 @@ import { LostSubmissionError, type SubmitResult } from '../../upstreams/generati
 import { unsentParameter } from '../../upstreams/generation/sent-parameters.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { orderChannels } from '../routing/order.ts';
+import { saidBy, withoutOwnWords } from '../routing/own-words.ts';
 import { refusedMessage } from '../routing/route.ts';
 import {
   type Route,
@@ -113,7 +114,7 @@ export class Submission {
       if (job) return await this.accepted(work, route, { type: 'accepted', job });
       return this.unanswered(work, JOB_VISIBLE_MS);
     } catch (error) {
-      this.deps.onError(error, work.id);
+      this.deps.onError(withoutOwnWords(error, work.channel_id), work.id);
       return this.unanswered(work);
     }
   };
@@ -246,7 +247,9 @@ export class Submission {
       }
       case 'failed':
         if (submitted.reason === 'upstream') {
-          this.deps.onError(new Error(`the upstream failed: ${submitted.message}`), work.id);
+          const { channel_id } = route.target;
+          const said = saidBy(channel_id, `the upstream failed: ${submitted.message}`);
+          this.deps.onError(said, work.id);
         }
         return {
           report: { type: 'UPSTREAM_FAILED', error_code: taskErrorCode(submitted.reason) },
@@ -265,7 +268,9 @@ export class Submission {
     isRepeat: boolean,
   ): SubmissionReport {
     // An error that the client caused is shown to the client only, and not logged.
-    if (!(error instanceof TerminalUpstreamError)) this.deps.onError(error, work.id);
+    if (!(error instanceof TerminalUpstreamError)) {
+      this.deps.onError(withoutOwnWords(error, permit.channel.config.id), work.id);
+    }
     if (error instanceof TerminalUpstreamError) {
       permit.abandoned();
       return {

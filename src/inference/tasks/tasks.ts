@@ -8,7 +8,7 @@ import type { OwnKeys, OwnServing } from '../../actors/channels/own-keys.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
-import { feeToReserve } from '../../catalogue/own-key-fee.ts';
+import { feeToReserve, reservedPpm } from '../../catalogue/own-key-fee.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
@@ -166,7 +166,8 @@ export class Tasks implements TaskPort {
     const id = `${TASK_ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
     const list = estimateGeneration(model, input);
-    const amount = own && own_only ? feeToReserve(list, own.fee_ppm) : list;
+    const ppm = own && own_only ? reservedPpm(own.fee_ppm, key.cap_counts) : undefined;
+    const amount = ppm === undefined ? list : feeToReserve(list, ppm);
     const idempotency = idempotencyOf(request, id);
     const task = {
       id,
@@ -179,6 +180,7 @@ export class Tasks implements TaskPort {
       hold_id,
       hold_nano_usd: amount,
       own_only,
+      counts_list: key.cap_counts === 'list',
       submission_key: this.deps.ids.uuid(),
       webhook_url: request.webhook_url ?? null,
       deadline_ms: model.deadline_ms,

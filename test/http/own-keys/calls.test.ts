@@ -9,7 +9,7 @@ import {
   test,
 } from 'bun:test';
 import { errorOf } from '../../support/envelope.ts';
-import { OWN_CANARY, OwnKeysWorld } from '../../support/own-keys-world.ts';
+import { type Line, OWN_CANARY, OwnKeysWorld } from '../../support/own-keys-world.ts';
 import { until } from '../../support/until.ts';
 
 setDefaultTimeout(90_000);
@@ -123,15 +123,15 @@ describe('a call on an own key', () => {
     expect(sum).toBeCloseTo(line.amount, 12);
   });
 
-  test('used_amount of the key is the sum of its charges', async () => {
+  test('used_amount of the key is the sum of what is counted', async () => {
     await world.add();
     for (const stream of [true, false]) await (await world.chat({ stream })).text();
-    const { data } = await world.manage<{ data: { amount: number }[] }>('GET', '/usage?limit=100');
+    const { data } = await world.manage<{ data: { counted: number }[] }>('GET', '/usage?limit=100');
     const { used_amount } = await world.manage<{ used_amount: number }>(
       ...(['GET', `/api-keys/${world.home.key_id}`] as const),
     );
     expect(used_amount).toBeCloseTo(
-      data.reduce((sum, { amount }) => sum + amount, 0),
+      data.reduce((sum, { counted }) => sum + counted, 0),
       9,
     );
   });
@@ -254,6 +254,52 @@ describe('limits apply to calls on own keys', () => {
     const { used_amount } = await world.manage<{ used_amount: number }>('GET', `/api-keys/${id}`);
     expect(used_amount).toBeLessThanOrEqual(0.00002);
     expect(used_amount).toBeGreaterThan(0);
+  });
+
+  test('a cap that counts list prices ends calls that cost less', async () => {
+    await world.add();
+    const limitAmount = 0.0004;
+    const { id, key } = await newKey({ limitAmount, cap_counts: 'list' });
+    const lines: Line[] = [];
+    let refused = 0;
+    for (let calls = 0; calls < 20 && refused === 0; calls += 1) {
+      const response = await call(key, { max_tokens: 20, stream: calls % 2 === 0 });
+      await response.text();
+      if (response.status === 200) lines.push(await world.lineOf(response));
+      else refused = response.status;
+    }
+    expect(refused).toBe(402);
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) {
+      expect(line).toMatchObject({ access_channel: 'byok', counted: line.list_price });
+      expect(line.amount).toBe(feeOf(line.list_price));
+    }
+    const { used_amount } = await world.manage<{ used_amount: number }>('GET', `/api-keys/${id}`);
+    expect(used_amount).toBeLessThanOrEqual(limitAmount);
+    expect(used_amount).toBeCloseTo(
+      lines.reduce((sum, { counted }) => sum + counted, 0),
+      9,
+    );
+  });
+
+  test('a task counts its list price, and costs the fee', async () => {
+    await world.add({
+      ...{ protocol: 'kling', base_url: `${world.simulator.url}/kling` },
+      models: { 'kling-3.0': 'kling-v3' },
+    });
+    const { id, key } = await newKey({ cap_counts: 'list' });
+    const response = await world.send(key, 'POST', '/v1/videos/generations', {
+      ...{ model: 'kling-3.0', prompt: 'a fox [[sim task_ms=50]]', duration: 5 },
+    });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const line = await until('the task is charged', async () => {
+      const { data } = await world.manage<{ data: Line[] }>('GET', `/api-keys/${id}/usage`);
+      return data.find(({ outcome }) => outcome === 'completed');
+    });
+    expect(line).toMatchObject({ access_channel: 'byok', counted: line.list_price });
+    expect(line.amount).toBe(feeOf(line.list_price));
+    const { used_amount } = await world.manage<{ used_amount: number }>('GET', `/api-keys/${id}`);
+    expect(used_amount).toBeCloseTo(line.list_price, 9);
   });
 
   test('a suspended key is refused', async () => {

@@ -83,8 +83,22 @@ test.each([400, 401, 403, 404, 429, 500, 529])(
       expect(seen).not.toContain(OWN.secret);
       expect(seen).not.toContain(ENCODED);
     }
+    // What the provider said is in no log of the operator.
+    expect(gateway.errors.filter((line) => line.includes('canary-host'))).toEqual([]);
   },
 );
+
+test('the operator’s views of a failed call do not have the provider’s words', async () => {
+  await addKey();
+  gateway.upstream.answer = () => refusal(OWN, 401, {});
+  await shownBy(...ROUTES[0], false);
+  await shownBy(...ROUTES[0], true);
+  for (const path of ['/calls', '/channels']) {
+    expect(await gateway.operate('GET', path)).not.toMatch(/canary-(?:host|model-own|secret-own)/);
+  }
+  expect(gateway.errors.join('\n')).toContain('only its organization sees why');
+  expect(gateway.errors.filter((line) => line.includes('canary-host'))).toEqual([]);
+});
 
 test('no log line and no view of the operator shows a key', async () => {
   await addKey();

@@ -32,8 +32,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'a charge ignores its reservation',
-        from: 'this.machine.settle(reserved, actual).charge',
-        to: 'this.machine.settle(0, actual).charge',
+        from: 'this.machine.settle(reserved, counted).charge',
+        to: 'this.machine.settle(0, counted).charge',
       },
       {
         name: 'a suspended key stays suspended after a new authentication',

@@ -269,8 +269,8 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the charge of a call is 0',
-        from: 'return reservation.settle(line, amount);',
-        to: 'return reservation.settle(line, 0);',
+        from: 'return reservation.settle(line, amount, counted);',
+        to: 'return reservation.settle(line, 0, counted);',
       },
       {
         name: 'an estimated usage is not marked',

@@ -133,6 +133,7 @@ const COLUMNS: readonly [name: string, value: (row: UsageRow) => string | number
   ['reasoning_tokens', ({ reasoning_tokens }) => reasoning_tokens],
   ['amount_usd', ({ charged_nano_usd }) => exactUsd(charged_nano_usd)],
   ['list_price_usd', (row) => exactUsd(row.list_nano_usd)],
+  ['counted_usd', (row) => exactUsd(row.counted_nano_usd)],
   ['duration_ms', ({ ended_ms }) => ended_ms],
   ['user', ({ detail }) => detail?.end_user ?? null],
   ['task_id', ({ task_id }) => task_id],

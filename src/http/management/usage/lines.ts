@@ -122,6 +122,7 @@ export function lineRecord(row: UsageRow, catalogue: Catalogue): object {
     estimated: row.estimated,
     list_price: usd(row.list_nano_usd),
     amount: usd(row.charged_nano_usd),
+    counted: usd(row.counted_nano_usd),
     held: usd(row.held_nano_usd),
     currency: 'USD',
     time_to_first_token_ms: row.first_token_ms,

@@ -4,7 +4,7 @@ import type { Channels } from '../actors/channels/channels.ts';
 import type { OwnKeys } from '../actors/channels/own-keys.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
-import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
+import { type CatalogueFor, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { reservedPpm } from '../catalogue/own-key-fee.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
@@ -51,7 +51,7 @@ export interface InferenceDeps {
   channels: Channels;
   /** The own keys of organizations. Without it, nobody has any. */
   own?: Pick<OwnKeys, 'serving' | 'canServe' | 'modeOf'>;
-  catalogue: () => Catalogue;
+  catalogue: CatalogueFor;
   now: () => number;
   random: () => number;
   /**
@@ -335,7 +335,7 @@ export class Inference {
   ): unknown {
     if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
     const alternatives = this.deps
-      .catalogue()
+      .catalogue(call.key.organization_id)
       .all()
       .filter(
         (model) =>

@@ -41,6 +41,7 @@ import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { replicaMetrics } from './metrics.ts';
 import { operatedChannels } from './operated-channels.ts';
+import { catalogueWithOwn } from './own-catalogue.ts';
 import { startOwnKeys } from './own-keys.ts';
 import { subscribeParts } from './subscriptions.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
@@ -129,6 +130,7 @@ export async function startActors(
   );
   live.onChange((now) => channels.configure(now.channels));
   const own = startOwnKeys(databases.background.sql, live, own_keys, log);
+  const catalogue = catalogueWithOwn(live, own.keys);
   const prober = new Prober({
     channels,
     catalogue: () => live.now.catalogue,
@@ -164,7 +166,7 @@ export async function startActors(
     quotas,
     channels,
     own: own.keys,
-    catalogue: () => live.now.catalogue,
+    catalogue,
     now: systemClock.now,
     random: Math.random,
     rankOf: (model) => ranking.placeOf(model),
@@ -198,7 +200,7 @@ export async function startActors(
     mayRun: () => replica.isAlive(),
     call: createItemCall({
       keys,
-      catalogue: () => live.now.catalogue,
+      catalogue,
       inference: () => inference,
       onError: (error, request_id) => logError(log, error, request_id),
       records,
@@ -237,7 +239,7 @@ export async function startActors(
     hints,
     channels,
     ...{ own: own.keys, fee_ppm: () => live.now.own_key_fee_ppm },
-    catalogue: () => live.now.catalogue,
+    catalogue,
     replica,
     onError: (error, task_id) => logError(log, error, task_id),
   });
@@ -265,6 +267,7 @@ export async function startActors(
   folder.start();
   return {
     bus,
+    catalogue,
     replica,
     keys,
     ranking: () => ranking.latest,

@@ -11,7 +11,7 @@ import { type CommittedElsewhere, Registry } from '../actors/durable/registry.ts
 import { Timers } from '../actors/durable/timers.ts';
 import { Housekeeping, type HousekeepingDeps } from '../actors/housekeeping.ts';
 import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { CatalogueFor } from '../catalogue/catalogue.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
 import { TASK_KIND, taskKind } from '../inference/tasks/kind.ts';
 import { RunningSubmissions } from '../inference/tasks/running.ts';
@@ -43,7 +43,7 @@ export interface TaskParts
   readonly random: () => number;
   readonly hints: MoneyHintPublisher;
   readonly channels: Channels;
-  readonly catalogue: () => Catalogue;
+  readonly catalogue: CatalogueFor;
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Kinds of durable actors besides tasks. */
   readonly kinds?: readonly DurableKind[];

@@ -153,7 +153,7 @@ export async function startWeir(
       answers_key: key.for('kept-changes'),
       bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),
-      catalogue: () => live.now.catalogue,
+      catalogue: actors.catalogue,
       inference: () => actors.inference,
       repeats: () => repeats,
       responses: () => databases.requests.sql,

@@ -164,6 +164,11 @@ export class OwnKeys {
     });
   }
 
+  /** Returns the own keys of an organization; undefined if it has none. */
+  of(organization_id: string): OwnKeySet | undefined {
+    return this.sets.get(organization_id);
+  }
+
   /** How an organization uses its own keys; undefined if it has none. */
   modeOf(organization_id: string): OwnKeysMode | undefined {
     return this.sets.get(organization_id)?.mode;

@@ -16,7 +16,7 @@ import {
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { Manager } from '../../access/manager.ts';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { CatalogueFor } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyCache } from '../../inference/keys/key-cache.ts';
@@ -46,7 +46,7 @@ export interface ManagementDeps extends ChangeDeps {
   keys: KeyCache;
   authentication: Authentication;
   rateLimit: RateLimit;
-  catalogue: () => Catalogue;
+  catalogue: CatalogueFor;
   /**
    * Notifies all replicas of a changed key. Called after the commit, and also if Weir does not know
    * whether the change was committed. Must not throw.
@@ -123,7 +123,7 @@ export function createApiKey(deps: ManagementDeps): Handler {
     );
     const body = validateCreate(value);
     const fields = normalizeKeyFields(body);
-    refuseUnknownModel(deps.catalogue(), body.models);
+    refuseUnknownModel(deps.catalogue(organization_id), body.models);
     const request = { organization_id, actor_id: actor.id, route: 'POST api-keys', body: text };
     const created = changeOnce(deps, context, request, async (tx) => {
       const secret = newCredential('sk');
@@ -162,7 +162,9 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     };
     return changeKey(deps, context, manager, 'api_key.update', text, async (tx, before) => {
       // A model that the catalogue lacks may stay in the list of a key that has it.
-      refuseUnknownModel(deps.catalogue(), body.models, before.models);
+      refuseUnknownModel(
+        ...([deps.catalogue(manager.organization_id), body.models, before.models] as const),
+      );
       refuseRevival(before, changes.status ?? before.status);
       if (Object.keys(changes).length === 0) return undefined;
       await updateKey(tx, manager.organization_id, before.id, changes);

@@ -3,7 +3,7 @@ import type { TaskWorkRow } from '../../../db/tasks/rows.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { OwnKeys } from '../../actors/channels/own-keys.ts';
-import type { Catalogue, GenerationModel } from '../../catalogue/catalogue.ts';
+import type { CatalogueFor, GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput } from '../../catalogue/inputs.ts';
 import { isOwnChannel } from '../../config/own-key-rows.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
@@ -48,7 +48,7 @@ export interface TaskEffectDeps {
   readonly own?: Pick<OwnKeys, 'serving' | 'find' | 'modeOf'> | undefined;
   /** What a task on an own key costs, in millionths of the list price. */
   readonly fee_ppm?: (() => number) | undefined;
-  readonly catalogue: () => Catalogue;
+  readonly catalogue: CatalogueFor;
   /** Maps the name of a protocol in a channel's configuration to the code of the protocol. */
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
@@ -161,6 +161,6 @@ export async function withBytes<Result>(
 
 /** Returns the model of a task; undefined if it was removed from the catalogue. */
 export function modelOf(deps: TaskEffectDeps, work: TaskWork): GenerationModel | undefined {
-  const model = deps.catalogue().find(work.model);
+  const model = deps.catalogue(work.organization_id).find(work.model);
   return model?.kind === 'generation' ? model : undefined;
 }

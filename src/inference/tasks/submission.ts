@@ -131,7 +131,8 @@ export class Submission {
 
   /** Returns the routes over channels that can send every parameter of the task (P18). */
   private routes(work: TaskWork, tried: readonly string[], pinned: string | null): Route[] {
-    const policy = this.deps.catalogue().find(work.model)?.declaration.routing?.policy;
+    const policy = this.deps.catalogue(work.organization_id).find(work.model)?.declaration
+      .routing?.policy;
     const { own, platform } = servingTask(this.deps, work);
     return [own, platform]
       .map((serving) =>

@@ -137,6 +137,63 @@ describe('a call on an own key', () => {
   });
 });
 
+describe('a model that no channel of the platform serves', () => {
+  const models = { 'gpt-4o': 'gpt-4o', 'gpt-4o-mini': 'gpt-4o-mini' };
+  const listed = async (owner = world.home) => {
+    const response = await world.send(owner.api_key, 'GET', '/v1/models');
+    const { data } = (await response.json()) as { data: { id: string }[] };
+    return data.map(({ id }) => id);
+  };
+
+  test('exists for the organization whose own key serves it, and for nobody else', async () => {
+    expect((await errorOf(await world.chat({ model: 'gpt-4o-mini' }), 400)).code).toBe(
+      'model_not_found',
+    );
+    const { id } = await world.add({ models });
+    const response = await world.chat({ model: 'gpt-4o-mini' });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const line = await world.lineOf(response);
+    expect(line).toMatchObject({ access_channel: 'byok', logical_model: 'gpt-4o-mini' });
+    expect(line.list_price).toBeGreaterThan(0);
+    expect(await listed()).toContain('gpt-4o-mini');
+    // P6: another organization sees nothing of it.
+    expect(await listed(world.away)).not.toContain('gpt-4o-mini');
+    const stranger = await errorOf(await world.chat({ model: 'gpt-4o-mini' }, world.away), 400);
+    expect(stranger.code).toBe('model_not_found');
+    await world.manage('POST', `/upstream-keys/${id}/revoke`, {});
+    expect((await errorOf(await world.chat({ model: 'gpt-4o-mini' }), 400)).code).toBe(
+      'model_not_found',
+    );
+  });
+
+  test('may be in the list of models of an API key', async () => {
+    await world.add({ models });
+    const { key } = await world.manage<{ key: string }>('POST', '/api-keys', {
+      ...{ name: 'k', models: ['gpt-4o-mini'] },
+    });
+    const owner = { ...world.home, api_key: key };
+    expect((await world.chat({ model: 'gpt-4o-mini' }, owner)).status).toBe(200);
+    expect((await errorOf(await world.chat({}, owner), 403)).code).toBe('model_not_allowed');
+  });
+
+  test('a video, too', async () => {
+    await world.add({
+      ...{ protocol: 'runway', base_url: `${world.simulator.url}/runway` },
+      models: { 'runway-gen4.5': 'gen4.5' },
+    });
+    const response = await world.send(world.home.api_key, 'POST', '/v1/videos/generations', {
+      ...{ model: 'runway-gen4.5', prompt: 'a fox [[sim task_ms=50]]', duration: 5 },
+    });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const line = await until('the task is charged', async () => {
+      const path = '/usage?logicalModel=runway-gen4.5';
+      const { data } = await world.manage<{ data: Line[] }>('GET', path);
+      return data.find(({ outcome }) => outcome === 'completed');
+    });
+    expect(line.amount).toBe(feeOf(line.list_price));
+  });
+});
+
 describe('only: the platform’s money is not used', () => {
   test('503: a call whose own key fails is refused, and costs nothing', async () => {
     await world.add();

@@ -338,8 +338,8 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a reload does not replace the catalogue',
-        from: 'catalogue: () => live.now.catalogue,',
-        to: 'catalogue: ((kept) => () => kept)(live.now.catalogue),',
+        from: '      catalogue: actors.catalogue,',
+        to: '      catalogue: ((kept) => () => kept)(live.now.catalogue),',
       },
     ],
   },

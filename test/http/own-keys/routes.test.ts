@@ -121,6 +121,16 @@ describe('POST /v1/management/upstream-keys', () => {
   });
 });
 
+test('429: an organization tests two keys at a time', async () => {
+  await world.simulator.setAccount(OWN_CANARY, { latency_ms: 1_000 });
+  const answers = await Promise.all([1, 2, 3, 4].map(() => post('', world.account())));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, 200, 429, 429]);
+  for (const answer of answers.filter(({ status }) => status === 429)) {
+    expect((await errorOf(answer, 429)).retry_after).toBeGreaterThan(0);
+  }
+});
+
 describe('rotate, change, test and revoke', () => {
   test('a rotated key serves at once, and the old one no longer', async () => {
     const { id } = await world.add();

@@ -46,22 +46,15 @@ const UNKNOWN = -1;
 
 /**
  * Hits of the cache are on record here, so this runs as often as a settlement. Values that many records share
- * are sent once, and those that few have for these only. Otherwise PostgreSQL reads a kilobyte of JSON for
+ * are sent once, and each record has their numbers. Otherwise PostgreSQL reads a kilobyte of JSON for
  * each record, which takes longer than to store it.
  */
 async function insert(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
   if (calls.length === 0) return;
-  const { common, common_of } = groupByCommon(calls);
+  const common = new Shared(haveSameCommon, commonOf);
+  const rare = new Shared(haveSameRare, rareOf);
   const column = (value: (call: FreeCall) => number | string) => `{${calls.map(value).join()}}`;
-  const rare = calls.flatMap(({ task_id, detail }, at) =>
-    task_id === null && detail === undefined ? [] : [{ place: at + 1, task_id, detail }],
-  );
   await sql`
-    with common as (
-      select * from json_to_recordset(${JSON.stringify(common)}::text::json) as common(
-        number int, organization_id text, key_id text, scene text, model text, model_vendor text,
-        channel_id text, outcome text, status int, error_code text, fault text, protocol text,
-        program text, looked_up bool))
     insert into call_record (
       id, organization_id, key_id, scene, model, model_vendor, channel_id, outcome, status,
       error_code, fault, task_id, at, protocol, program, authenticated_us, reserved_us, routed_us,
@@ -72,41 +65,85 @@ async function insert(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
       nullif(first_token_ms, -1), nullif(ended_ms, -1), coalesce(looked_up, false), detail,
       (select weir_now())
     from (select
-      unnest(${`{${common_of.join()}}`}::text::int[]) as number,
+      unnest(${column((call) => common.numberOf(call))}::text::int[]) as common,
+      unnest(${column((call) => rare.numberOf(call))}::text::int[]) as rare,
       unnest(${column(({ id }) => id)}::text::uuid[]) as id,
       unnest(${column(({ at_ms }) => at_ms)}::text::float8[]) as at_ms,
       unnest(${column((call) => call.authenticated_us ?? UNKNOWN)}::text::int[]) as authenticated_us,
       unnest(${column((call) => call.reserved_us ?? UNKNOWN)}::text::int[]) as reserved_us,
       unnest(${column((call) => call.routed_us ?? UNKNOWN)}::text::int[]) as routed_us,
       unnest(${column((call) => call.first_token_ms ?? UNKNOWN)}::text::int[]) as first_token_ms,
-      unnest(${column((call) => call.ended_ms ?? UNKNOWN)}::text::int[]) as ended_ms,
-      generate_series(1, ${calls.length}::int8) as place
+      unnest(${column((call) => call.ended_ms ?? UNKNOWN)}::text::int[]) as ended_ms
     ) as call
-    join common using (number)
-    left join json_to_recordset(${JSON.stringify(rare)}::text::json) as rare(
-      place int8, task_id text, detail jsonb) using (place)
+    join json_to_recordset(${common.json()}::text::json) as shared(
+      number int, organization_id text, key_id text, scene text, model text, model_vendor text,
+      channel_id text, outcome text, status int, error_code text, fault text, protocol text,
+      program text, looked_up bool) on shared.number = common
+    left join json_to_recordset(${rare.json()}::text::json) as few(
+      number int, task_id text, detail jsonb) on few.number = rare
     on conflict do nothing`;
 }
 
-type Common = Pick<FreeCall, (typeof COMMON)[number]> & { readonly number: number };
+/** Values that some records share. Each combination is kept once. */
+class Shared {
+  private readonly texts: string[] = [];
+  private readonly numbers = new Map<string, number>();
+  private last: FreeCall | undefined;
+  private number = 0;
 
-/** Returns each combination of common values once, and for each record the index of its combination. */
-function groupByCommon(calls: readonly FreeCall[]): { common: Common[]; common_of: number[] } {
-  const common: Common[] = [];
-  const numbers = new Map<string, number>();
-  let number = -1;
-  const common_of = calls.map((call) => {
-    // In most cases the record has the combination of the previous one.
-    const last = common[number];
-    if (last && COMMON.every((name) => call[name] === last[name])) return number;
-    const text = JSON.stringify(COMMON.map((name) => call[name]));
-    number = numbers.get(text) ?? common.length;
-    if (number === common.length) {
-      numbers.set(text, number);
-      const members = Object.fromEntries(COMMON.map((name) => [name, call[name]]));
-      common.push({ ...members, number } as unknown as Common);
-    }
+  /** `isSame` compares two records fast; `valuesOf` returns undefined for a record without values. */
+  constructor(
+    private readonly isSame: (a: FreeCall, b: FreeCall) => boolean,
+    private readonly valuesOf: (call: FreeCall) => object | undefined,
+  ) {}
+
+  /** Returns the number of the values of a record. 0 = it has none. */
+  numberOf(call: FreeCall): number {
+    // In most cases the record has the values of the previous one.
+    if (this.last && this.isSame(this.last, call)) return this.number;
+    this.last = call;
+    const values = this.valuesOf(call);
+    this.number = values ? this.numberOfText(JSON.stringify(values)) : 0;
+    return this.number;
+  }
+
+  /** Returns all combinations with their numbers, as JSON. */
+  json(): string {
+    return `[${this.texts.join()}]`;
+  }
+
+  private numberOfText(text: string): number {
+    const known = this.numbers.get(text);
+    if (known !== undefined) return known;
+    const number = this.texts.length + 1;
+    this.numbers.set(text, number);
+    this.texts.push(`{"number":${number},${text.slice(1)}`);
     return number;
-  });
-  return { common, common_of };
+  }
 }
+
+/** Compares the columns of `COMMON`. It runs for every record, and a loop over names is slower. */
+function haveSameCommon(a: FreeCall, b: FreeCall): boolean {
+  return (
+    a.key_id === b.key_id &&
+    a.model === b.model &&
+    a.outcome === b.outcome &&
+    a.status === b.status &&
+    a.protocol === b.protocol &&
+    a.program === b.program &&
+    a.looked_up === b.looked_up &&
+    a.error_code === b.error_code &&
+    a.fault === b.fault &&
+    a.scene === b.scene &&
+    a.channel_id === b.channel_id &&
+    a.model_vendor === b.model_vendor &&
+    a.organization_id === b.organization_id
+  );
+}
+
+const commonOf = (call: FreeCall) => Object.fromEntries(COMMON.map((name) => [name, call[name]]));
+
+const haveSameRare = (a: FreeCall, b: FreeCall) => a.detail === b.detail && a.task_id === b.task_id;
+
+const rareOf = ({ task_id, detail }: FreeCall) =>
+  task_id === null && detail === undefined ? undefined : { task_id, detail };

@@ -72,7 +72,8 @@ export function inferenceRoute<Schema extends TSchema>(
     const found = deps.authentication.requireKey(context, route.protocol);
     // Each `await` costs a turn of the microtask queue, and nearly all keys are in memory.
     const key = found instanceof Promise ? await found : found;
-    await deps.rateLimit.consume(key, context);
+    const counted = deps.rateLimit.consume(key, context);
+    if (counted) await counted;
     const signal = callSignal(context, key);
     const bytes = context.bytes.of(key.id);
     const { text, value } = await readJsonObject(request, bytes, MAX_INFERENCE_BODY_BYTES, signal);

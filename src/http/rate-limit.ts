@@ -62,16 +62,16 @@ export class RateLimit {
 
   /**
    * Counts one request with an API key. `shown` gets the state of the limit of which the fewest
-   * requests remain. Throws WeirError `rate_limit_exceeded` with the seconds to wait.
+   * requests remain. Throws WeirError `rate_limit_exceeded` with the seconds to wait. Returns undefined
+   * if the request was counted in memory, so that most calls need not wait for a turn.
    */
-  consume(limited: RateLimited, shown: ShownRateLimit): Promise<unknown> {
+  consume(limited: RateLimited, shown: ShownRateLimit): Promise<unknown> | undefined {
     const { id, requests_per_minute } = limited;
     // The key's limit comes first. So a request that the key's limit refuses does not count for the
     // organization.
     if (id && requests_per_minute) {
-      return this.consumeLimit(requests_per_minute, id, shown).then(() =>
-        this.consumeOfOrganization(limited, shown),
-      );
+      const counted = this.consumeLimit(requests_per_minute, id, shown);
+      if (counted) return counted.then(() => this.consumeOfOrganization(limited, shown));
     }
     return this.consumeOfOrganization(limited, shown);
   }
@@ -83,24 +83,35 @@ export class RateLimit {
   consumeManagement(
     { role, organization_id }: RateLimited,
     shown: ShownRateLimit,
-  ): Promise<unknown> {
+  ): Promise<unknown> | undefined {
     return this.consumeByRole(role, MANAGEMENT_PREFIX + organization_id, shown);
   }
 
-  private consumeOfOrganization(limited: RateLimited, shown: ShownRateLimit): Promise<unknown> {
+  private consumeOfOrganization(
+    limited: RateLimited,
+    shown: ShownRateLimit,
+  ): Promise<unknown> | undefined {
     const { role, organization_id, organization_requests_per_minute: own } = limited;
     return own
       ? this.consumeLimit(own, organization_id, shown)
       : this.consumeByRole(role, organization_id, shown);
   }
 
-  private consumeByRole(role: string, counted_id: string, shown: ShownRateLimit): Promise<unknown> {
+  private consumeByRole(
+    role: string,
+    counted_id: string,
+    shown: ShownRateLimit,
+  ): Promise<unknown> | undefined {
     const roles = this.roles();
     const limit = Object.hasOwn(roles, role) ? roles[role] : undefined;
     return this.consumeLimit(limit ?? UNKNOWN_ROLE_LIMIT, counted_id, shown);
   }
 
-  private consumeLimit(limit: number, counted_id: string, shown: ShownRateLimit): Promise<unknown> {
+  private consumeLimit(
+    limit: number,
+    counted_id: string,
+    shown: ShownRateLimit,
+  ): Promise<unknown> | undefined {
     const { memory, redis } = this.limitersOf(limit);
     const counted =
       redis === undefined || this.pause.isPaused
@@ -108,6 +119,12 @@ export class RateLimit {
         : this.consumeInRedis(redis, memory, counted_id);
     const show = ({ remainingPoints: remaining, msBeforeNext: reset_ms }: RateLimiterRes) =>
       showTighter(shown, { limit, remaining, reset_ms });
+    // The count in memory is done by now.
+    const done = Bun.peek(counted);
+    if (done instanceof RateLimiterRes && Bun.peek.status(counted) === 'fulfilled') {
+      show(done);
+      return undefined;
+    }
     return counted.then(show, (rejection: unknown) => {
       if (rejection instanceof RateLimiterRes) show(rejection);
       throw refusalOf(rejection, limit);

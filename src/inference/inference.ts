@@ -15,7 +15,7 @@ import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
 import type { DirectFollower } from './cache/cached-direct.ts';
 import type { ChatFlight, ChatFollower } from './cache/chat-flight.ts';
-import { findAnswer, findShared, serveHit } from './cache/chat-hit.ts';
+import { findAnswer, findShared, serveFree, serveHit } from './cache/chat-hit.ts';
 import { failureOf } from './cache/flight.ts';
 import { Flights } from './cache/flights.ts';
 import { followFlight } from './cache/follow.ts';
@@ -89,25 +89,33 @@ export class Inference {
     refuseUnpriced(call.protocol, call.body, call.model);
     call.record?.resolve(call.model, call.model.category, call.stream);
     const { own, key } = call;
+    const quota = this.deps.quotas.getOrCreate(key);
+    const lookup = call.storeDraft ? undefined : this.lookUp(call);
+    const found = lookup && findAnswer(call, lookup);
+    const free = found && serveFree(call, quota, found);
+    if (free) return free;
     const budget = new Budget(call, own && reservedPpm(own.fee_ppm, key.cap_counts));
     const amount = budget.amountToReserve(call.stream);
-    const quota = this.deps.quotas.getOrCreate(key);
     const reservation =
       quota.tryReserve(amount, call.request_id) ??
       (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
+    if (lookup && call.record) call.record.looked_up = true;
     let flight: ChatFlight | undefined;
     let isAnswered = false;
     try {
-      const lookup = call.storeDraft ? undefined : this.lookUp(call);
       if (lookup) {
+        // While this call waited for money, an answer may have been stored or removed.
         let hit = findAnswer(call, lookup);
         // Identical calls that run here are faster than a search elsewhere.
         if (!hit && lookup.mayLoad && !this.flights.find(lookup)) {
           hit = await findShared(call, lookup);
         }
-        if (hit) return await serveHit(call, reservation, hit);
+        if (hit) {
+          const answer = serveHit(call, reservation, hit);
+          return answer instanceof Promise ? await answer : answer;
+        }
         // An answer that little money may cut short is for this call alone.
         const leader = max_output_tokens === undefined && lookup.mayBeShared ? call : undefined;
         if (this.flights.find(lookup)) {
@@ -279,9 +287,7 @@ export class Inference {
 
   /** Returns the place of a call in the cache; undefined if the call bypasses the cache. */
   private lookUp(call: InferenceCall): Lookup | undefined {
-    const lookup = this.deps.cache?.open(call.protocol, call, call.cache_control);
-    if (lookup && call.record) call.record.looked_up = true;
-    return lookup;
+    return this.deps.cache?.open(call.protocol, call, call.cache_control);
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Caller } from '../call.ts';
 import { isDeterministic } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { digestOf, type RequestIdentity } from './canonical-request.ts';
-import { Entry } from './entry.ts';
+import { Entry, type StoredHit } from './entry.ts';
 import { EntryStore, type StoreBounds } from './entry-store.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { mappingVersion } from './mapping-version.ts';
@@ -44,20 +44,6 @@ export interface CacheableCall {
   readonly own?: OwnServing | undefined;
 }
 
-/** An earlier answer, or the answer of an identical call that runs. */
-export interface Hit {
-  readonly entry_id: string;
-  readonly age_s: number;
-  /** What the answer cost, nano-USD. */
-  readonly cost_nano_usd: number;
-}
-
-/** A hit in the store. */
-export interface StoredHit extends Hit {
-  readonly entry: Entry;
-}
-
-const MS_PER_S = 1_000;
 /** A longer body bypasses the cache, characters: its canonical form would hold up other calls. */
 const MAX_BODY_CHARS = 1024 * 1024;
 
@@ -140,19 +126,21 @@ export class Lookup {
     const { organization_id } = this;
     if (!this.store.mayHave(organization_id, this.sketch)) return undefined;
     const request = this.identify();
-    const entry = this.store.findAgain(organization_id, this.sketch, request) ?? this.findDigest();
+    const again = this.store.findAgain(organization_id, this.sketch, request);
+    const entry = again ?? this.findDigest();
     if (!entry) return undefined;
     if (!isUsable(entry)) {
       this.store.remove(entry);
       this.deps.shared?.remove(this.place);
       return undefined;
     }
-    entry.remember(request);
+    // The first hit reads the answer. Later hits of the same request leave the size as it is.
+    if (!again || entry.hits === 0) {
+      entry.remember(request);
+      this.store.remeasure(entry);
+    }
     entry.hits += 1;
-    this.store.remeasure(entry);
-    const age_s = Math.floor((this.deps.now() - entry.stored_at_ms) / MS_PER_S);
-    const { id: entry_id, cost_nano_usd } = entry;
-    return { entry, entry_id, cost_nano_usd, age_s: Math.max(0, age_s) };
+    return entry.hitAt(this.deps.now());
   }
 
   private findDigest(): Entry | undefined {

@@ -1,4 +1,4 @@
-import type { Hit } from './answer-cache.ts';
+import type { Hit } from './hit.ts';
 
 /** What the cache did for a call. `semantic` is kept for a cache of similar requests. */
 export type CacheState = 'hit' | 'miss' | 'bypass';
@@ -23,18 +23,16 @@ export function answerHeaders(lookup: object | undefined, isStream: boolean): { 
 }
 
 /** Returns the headers of a chat answer that comes from the cache. */
-export function hitHeaders(
-  { entry_id, age_s }: Hit,
-  isStream: boolean,
-): { headers: Record<string, string> } {
-  const headers: Record<string, string> = {
-    'content-type': TYPES[isStream ? 'stream' : 'whole'],
-    'x-weir-cache': 'hit',
-    'x-weir-cache-entry-id': entry_id,
-    age: String(age_s),
-  };
-  if (isStream) headers['cache-control'] = 'no-cache';
-  return { headers };
+export function hitHeaders(hit: Hit, isStream: boolean): { readonly headers: Headers } {
+  const form = isStream ? 'stream' : 'whole';
+  hit.made ??= {};
+  let made = hit.made[form];
+  if (!made) {
+    made = headersOf(form, 'hit');
+    addHit(made.headers, hit.entry_id, hit.age_s);
+    hit.made[form] = made;
+  }
+  return made;
 }
 
 /** Adds the headers that describe an entry. `age_s` is its age, seconds (RFC 9111: Age). */

@@ -1,7 +1,10 @@
+import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
 import { answerIdOf, type InferenceCall } from '../call.ts';
-import type { Lookup, StoredHit } from './answer-cache.ts';
+import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
+import type { StoredHit } from './entry.ts';
+import { hitPrice } from './hit-price.ts';
 import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
@@ -21,21 +24,58 @@ export async function findShared(
   return findAnswer(call, lookup);
 }
 
+/** What a call reserves that costs nothing, nano-USD. So a key without any money is refused all the same. */
+const LEAST_NANO_USD = 1;
+
 /**
- * Answers a chat call from the cache: whole or as a stream, with ids of its own. Resolves after the
- * charge, if a hit costs something, and after the answer was stored.
+ * Answers a chat call from memory with a hit that costs nothing: no price need be estimated, and no money
+ * for it reserved. Returns undefined if the hit costs something, or if the key has no money at hand.
  */
-export async function serveHit(
+export function serveFree(
+  call: InferenceCall,
+  quota: Pick<ReturnType<Quotas['getOrCreate']>, 'tryReserve'>,
+  hit: StoredHit,
+): Response | Promise<Response> | undefined {
+  if (hitPrice(call.model, hit) > 0) return undefined;
+  let reservation: Reservation | undefined;
+  try {
+    reservation = quota.tryReserve(LEAST_NANO_USD, call.request_id);
+    if (!reservation) return undefined;
+    call.record?.reserve(reservation.amount);
+    return serveHit(call, reservation, hit);
+  } catch (error) {
+    reservation?.release();
+    // The reservation of the whole price is refused too, with an error that names the price.
+    if (!reservation) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Answers a chat call from the cache: whole or as a stream, with ids of its own. Returns a promise only
+ * if the hit must be charged, or if the answer must be stored.
+ */
+export function serveHit(
   call: InferenceCall,
   reservation: Reservation,
   hit: StoredHit,
-): Promise<Response> {
+): Response | Promise<Response> {
   const { protocol, body, stream } = call;
   const replayed = { protocol, body, answer_id: answerIdOf(call) };
   const whole = hit.entry.wholeAnswer((kept) => readAnswer(protocol, kept));
   if (!whole) throw new Error('a hit has no answer');
   const text = renderWhole(replayed, whole);
-  await settleHit(call, call.model.category, reservation, hit);
-  if (call.storeAnswer) await call.storeAnswer(JSON.parse(text));
-  return new Response(stream ? renderStream(replayed, text) : text, hitHeaders(hit, stream));
+  const charged = settleHit(call, call.model.category, reservation, hit);
+  const respond = () =>
+    new Response(stream ? renderStream(replayed, text) : text, hitHeaders(hit, stream));
+  return charged || call.storeAnswer ? storeFirst(call, text, charged).then(respond) : respond();
+}
+
+async function storeFirst(
+  { storeAnswer }: InferenceCall,
+  text: string,
+  charged: Promise<void> | undefined,
+): Promise<void> {
+  await charged;
+  await storeAnswer?.(JSON.parse(text));
 }

@@ -1,12 +1,19 @@
 import { withoutDashes } from '../../errors/request-id.ts';
 import { digestOf, isSameRequest, type RequestIdentity } from './canonical-request.ts';
+import type { Hit } from './hit.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
 
 /** What the objects of an entry need beside its texts, bytes (measured with `bun:jsc`). */
 const OVERHEAD_BYTES = 500;
 const MS_PER_HOUR = 3_600_000;
+const MS_PER_S = 1_000;
 /** A body that is longer is kept as its digest, characters. */
 const MAX_KEPT_BODY_CHARS = 64 * 1024;
+
+/** A hit in the store. */
+export interface StoredHit extends Hit {
+  readonly entry: Entry;
+}
 
 /**
  * A stored answer with its request. Most requests never come again. So an entry computes its digest,
@@ -37,6 +44,7 @@ export class Entry {
   private latest: RequestIdentity | undefined;
   /** The answer of a chat call, once it was read. */
   private whole: WholeAnswer | undefined;
+  private latest_hit: StoredHit | undefined;
 
   constructor(
     /** UUID of the request whose answer it is. */
@@ -105,6 +113,16 @@ export class Entry {
       this.is_stream = false;
     }
     return this.whole;
+  }
+
+  /** Returns a hit at a time, ms since the Unix epoch. All hits in the same second are one object. */
+  hitAt(now_ms: number): StoredHit {
+    const age_s = Math.max(0, Math.floor((now_ms - this.stored_at_ms) / MS_PER_S));
+    if (this.latest_hit?.age_s !== age_s) {
+      const { id: entry_id, cost_nano_usd } = this;
+      this.latest_hit = { entry: this, entry_id, cost_nano_usd, age_s };
+    }
+    return this.latest_hit as StoredHit;
   }
 
   /** What the entry is worth in memory: the cost that it saves per byte, less with its age. */

@@ -1,7 +1,7 @@
 import { isObject } from '../../json/object.ts';
 import { answerIdOf, type InferenceCall } from '../call.ts';
 import type { Lookup } from './answer-cache.ts';
-import { hitHeaders } from './cache-headers.ts';
+import { answerHeaders, hitHeaders } from './cache-headers.ts';
 import type { ChatFlight, ChatFollower } from './chat-flight.ts';
 import { type FlightEnd, hitOf } from './flight.ts';
 import { FollowerRun } from './follower-run.ts';
@@ -30,7 +30,7 @@ export async function followFlight(
       const pay = flight.takeUnpaid();
       if (pay) {
         const kept = await payUnpaid(flight, follower, lookup, pay);
-        return await render(call, kept, { 'x-weir-cache': 'miss' });
+        return await render(call, kept, answerHeaders(lookup, call.stream));
       }
       if (flight.text !== '' && canFollowEvents(flight.leader, call)) {
         isStreaming = true;
@@ -64,13 +64,13 @@ async function answerWhole(
   const hit = hitOf(flight, kept.cost_nano_usd);
   if (!readAnswer(call.protocol, kept, true)) return undefined;
   await settleHit(call, call.model.category, reservation, hit);
-  return render(call, kept, hitHeaders(hit, call.stream).headers);
+  return render(call, kept, hitHeaders(hit, call.stream));
 }
 
 async function render(
   call: InferenceCall,
   kept: KeptAnswer,
-  headers: Readonly<Record<string, string>>,
+  described: { readonly headers: Headers },
 ): Promise<Response> {
   const whole = readAnswer(call.protocol, kept, true);
   if (!whole) throw new Error('the answer of a flight cannot be read');
@@ -78,8 +78,5 @@ async function render(
   const replayed = { protocol, body, answer_id: answerIdOf(call) };
   const text = renderWhole(replayed, whole);
   if (call.storeAnswer) await call.storeAnswer(JSON.parse(text));
-  const type = stream ? 'text/event-stream; charset=utf-8' : 'application/json';
-  return new Response(stream ? renderStream(replayed, text) : text, {
-    headers: { 'content-type': type, ...headers },
-  });
+  return new Response(stream ? renderStream(replayed, text) : text, described);
 }

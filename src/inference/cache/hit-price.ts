@@ -1,6 +1,6 @@
-import type { CallDetail } from '../../../db/records/record.ts';
+import type { CallDetail, RecordedPart } from '../../../db/records/record.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
-import type { Hit } from './answer-cache.ts';
+import type { Hit } from './hit.ts';
 
 const PICO_PER_NANO = 1_000;
 
@@ -13,23 +13,23 @@ export function hitPrice({ declaration }: CatalogueModel, { cost_nano_usd }: Hit
 }
 
 /** Returns the facts of a call that was answered from the cache. */
-export function hitDetail(
-  { entry_id, age_s, cost_nano_usd }: Hit,
-  price_nano_usd: number,
-): CallDetail {
+export function hitDetail(hit: Hit, price_nano_usd: number): CallDetail {
+  if (price_nano_usd > 0)
+    return { ...freeDetail(hit, price_nano_usd), charge: [partOf(price_nano_usd)] };
+  hit.made ??= {};
+  hit.made.detail ??= freeDetail(hit, 0);
+  return hit.made.detail;
+}
+
+function freeDetail({ entry_id, age_s, cost_nano_usd }: Hit, price_nano_usd: number): CallDetail {
   return {
     cache_entry_id: entry_id,
     cache_age_s: age_s,
     saved_nano_usd: cost_nano_usd - price_nano_usd,
-    ...(price_nano_usd > 0
-      ? {
-          charge: [
-            {
-              ...{ kind: 'cached answer', quantity: 1, unit: 'answer' },
-              pico_usd: price_nano_usd * PICO_PER_NANO,
-            },
-          ],
-        }
-      : {}),
   };
+}
+
+function partOf(price_nano_usd: number): RecordedPart {
+  const pico_usd = price_nano_usd * PICO_PER_NANO;
+  return { kind: 'cached answer', quantity: 1, unit: 'answer', pico_usd };
 }

@@ -1,4 +1,5 @@
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
+import type { CutText } from '../../upstreams/replay/fresh-names.ts';
 
 /** An answer that may be sent again. */
 export interface KeptAnswer {
@@ -19,4 +20,6 @@ export interface WholeAnswer {
   readonly own_id: unknown;
   /** The ids of tool calls and items. */
   readonly other_ids: readonly unknown[];
+  /** The text cut at its ids, once it was sent again. */
+  cut?: CutText;
 }

@@ -4,7 +4,7 @@ import { isObject } from '../../json/object.ts';
 import { FITNESS } from '../../protocols/fitness.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import { writeOpenaiUsage } from '../../protocols/openai-usage.ts';
-import { withFreshNames } from '../../upstreams/replay/fresh-names.ts';
+import { cutAtNames, withFreshNames } from '../../upstreams/replay/fresh-names.ts';
 import { REPLAYS } from '../../upstreams/replay/protocols.ts';
 import { eventsIn } from '../../upstreams/replay/replay.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
@@ -42,7 +42,9 @@ export interface ReplayedCall {
 
 /** Returns the JSON text of an answer for another call, with ids of its own. */
 export function renderWhole({ protocol, answer_id, body }: ReplayedCall, whole: WholeAnswer) {
-  const text = withFreshNames(whole.text, whole.own_id, answer_id, whole.other_ids);
+  const { own_id, other_ids } = whole;
+  whole.cut ??= cutAtNames(whole.text, [own_id, ...other_ids]);
+  const text = withFreshNames(whole.cut, own_id, answer_id);
   const { echo } = REPLAYS[protocol];
   return echo ? editMembers(text, echo(JSON.parse(text), body)) : text;
 }

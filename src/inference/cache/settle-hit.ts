@@ -1,7 +1,7 @@
 import type { Reservation } from '../../actors/money/reservation.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { CallRecord } from '../records/call-record.ts';
-import type { Hit } from './answer-cache.ts';
+import type { Hit } from './hit.ts';
 import { hitDetail, hitPrice } from './hit-price.ts';
 
 /** A call that is answered from the cache. */
@@ -14,22 +14,28 @@ interface AnsweredCall {
 
 /**
  * Ends the reservation of a call that is answered from the cache, and puts the hit on record. Resolves
- * when the charge is committed. A hit that costs nothing has no usage line. No channel served the call,
- * so a hit counts in no model's health.
+ * when the charge is committed; returns undefined for a hit that costs nothing, which has no usage line.
+ * No channel served the call, so a hit counts in no model's health.
  */
-export async function settleHit(
-  { request_id, key, model, record }: AnsweredCall,
+export function settleHit(
+  call: AnsweredCall,
   scene: string,
   reservation: Reservation,
   hit: Hit,
+): Promise<void> | undefined {
+  const price = hitPrice(call.model, hit);
+  call.record?.answerFromCache(hitDetail(hit, price));
+  if (price > 0) return charge(call, scene, reservation, price);
+  reservation.release();
+  return undefined;
+}
+
+async function charge(
+  { request_id, key, model, record }: AnsweredCall,
+  scene: string,
+  reservation: Reservation,
+  price: number,
 ): Promise<void> {
-  const price = hitPrice(model, hit);
-  const detail = hitDetail(hit, price);
-  record?.answerFromCache(detail);
-  if (price === 0) {
-    reservation.release();
-    return;
-  }
   const line = {
     ...{ id: request_id, request_id, organization_id: key.organization_id, key_id: key.id },
     ...({

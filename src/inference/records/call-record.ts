@@ -170,6 +170,7 @@ export class CallRecord {
   /** Notes that the call is answered from the cache. `hit` has the entry and what it saved. */
   answerFromCache(hit: CallDetail): void {
     this.outcome = 'cached';
+    this.looked_up = true;
     this.hit = hit;
     this.answer();
   }
@@ -244,7 +245,7 @@ export class CallRecord {
   /** Returns the facts that few calls have; undefined if there are none. */
   private detail(more: CallDetail | undefined): CallDetail | undefined {
     const { attempts, end_user, tags, batch_id, stream, hit } = this;
-    if (!attempts && !end_user && !tags && !stream && !batch_id && !hit && !more) return undefined;
+    if (!attempts && !end_user && !tags && !stream && !batch_id && !more) return hit;
     return {
       ...(attempts ? { attempts } : undefined),
       ...(end_user ? { end_user } : undefined),

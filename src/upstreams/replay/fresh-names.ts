@@ -6,22 +6,49 @@ const ALPHABETS = ['0123456789', LETTERS, LETTERS.toUpperCase()];
 /** With fewer random characters, an id would not be unique. Such an id is kept. */
 const MIN_RANDOM_CHARS = 9;
 
+/** The JSON text of an answer, cut at those of its ids that are replaced: piece, id, piece, id, piece. */
+export interface CutText {
+  readonly pieces: readonly string[];
+  readonly ids: readonly string[];
+}
+
 /**
- * Returns the JSON text of an answer with other ids. `own` is the answer's own id, which becomes
- * `answer_id`. Each of `others` becomes a new id of the same form, wherever it is. The pattern is safe
- * on raw text: quotes inside a JSON string are escaped.
+ * Cuts the JSON text of an answer at `ids`, wherever an id is expected. The pattern is safe on raw text:
+ * quotes inside a JSON string are escaped. An answer that is sent many times is cut once.
  */
-export function withFreshNames(
-  text: string,
-  own: unknown,
-  answer_id: string,
-  others: readonly unknown[],
-): string {
-  const fresh = new Map<string, string>();
-  for (const id of others)
-    if (typeof id === 'string') fresh.set(id, fresh.get(id) ?? freshName(id));
-  if (typeof own === 'string') fresh.set(own, answer_id);
-  return fresh.size === 0 ? text : renamed(text, fresh);
+export function cutAtNames(text: string, ids: readonly unknown[]): CutText {
+  const cut: { pieces: string[]; ids: string[] } = { pieces: [], ids: [] };
+  let from = 0;
+  for (const match of text.matchAll(ID_MEMBERS)) {
+    const [, key = '', id = ''] = match;
+    if (!ids.includes(id)) continue;
+    const at = match.index + key.length + 1;
+    cut.pieces.push(text.slice(from, at));
+    cut.ids.push(id);
+    from = at + id.length;
+  }
+  cut.pieces.push(text.slice(from));
+  return cut;
+}
+
+/**
+ * Returns the text of an answer with other ids. `own` is the answer's own id, which becomes `answer_id`.
+ * Each other id becomes a new one of the same form, the same one wherever it is.
+ */
+export function withFreshNames({ pieces, ids }: CutText, own: unknown, answer_id: string): string {
+  let fresh: Map<string, string> | undefined;
+  let text = pieces[0] ?? '';
+  for (let at = 0; at < ids.length; at += 1) {
+    const id = ids[at] ?? '';
+    let name = id === own ? answer_id : fresh?.get(id);
+    if (name === undefined) {
+      name = freshName(id);
+      fresh ??= new Map();
+      fresh.set(id, name);
+    }
+    text += name + (pieces[at + 1] ?? '');
+  }
+  return text;
 }
 
 /** Returns a JSON text, or the text of events, whose ids are replaced as `names` says. */

@@ -2,7 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { FITNESS } from '../../../src/protocols/fitness.ts';
 import { CLIENT_PROTOCOLS, type ClientProtocol } from '../../../src/protocols/names.ts';
-import { freshName, withFreshNames } from '../../../src/upstreams/replay/fresh-names.ts';
+import {
+  cutAtNames,
+  freshName,
+  withFreshNames,
+} from '../../../src/upstreams/replay/fresh-names.ts';
 import { REPLAYS } from '../../../src/upstreams/replay/protocols.ts';
 import { eventsIn } from '../../../src/upstreams/replay/replay.ts';
 import { fc } from '../../support/property.ts';
@@ -32,7 +36,9 @@ describe.each(CLIENT_PROTOCOLS.map((name) => [name]))('%s', (protocol) => {
     };
     const answer = ANSWERS[protocol](said);
     const text = JSON.stringify(answer);
-    const fresh = withFreshNames(text, answer[replay.id], 'fresh', replay.ids(answer));
+    const own = answer[replay.id];
+    const cut = cutAtNames(text, [own, ...replay.ids(answer)]);
+    const fresh = withFreshNames(cut, own, 'fresh');
     const parsed = JSON.parse(fresh);
     expect(parsed[replay.id]).toBe('fresh');
     expect(fresh).toContain(JSON.stringify(said.text));

@@ -18,21 +18,23 @@ const AN_OPERATOR = {
  *
  * What an operator does to an organization is in two logs: that of the organization, which does not
  * say which operator, and that of the installation.
+ *
+ * Returns the number of the line; of two lines, that of the one in the log of the installation.
  */
-export async function appendAudit(tx: TransactionSql, change: Change): Promise<void> {
+export async function appendAudit(tx: TransactionSql, change: Change): Promise<number> {
   const { organization_id, actor } = change;
   if (organization_id !== null) {
     const isOperator = actor.kind === 'operator';
-    await append(tx, isOperator ? { ...change, actor: shownOperator(actor) } : change);
-    if (!isOperator) return;
+    const seq = await append(tx, isOperator ? { ...change, actor: shownOperator(actor) } : change);
+    if (!isOperator) return seq;
   }
   const named = organization_id === null ? change.after : { ...change.after, organization_id };
-  await append(tx, { ...change, organization_id: null, after: named });
+  return append(tx, { ...change, organization_id: null, after: named });
 }
 
 const shownOperator = ({ request_id }: Actor): Actor => ({ ...AN_OPERATOR, request_id });
 
-async function append(tx: TransactionSql, change: Change): Promise<void> {
+async function append(tx: TransactionSql, change: Change): Promise<number> {
   const chain = change.organization_id ?? '';
   await tx`insert into audit_head (organization_id) values (${chain}) on conflict do nothing`;
   const [last] = await tx<{ seq: number; hash: string; at: Date }[]>`
@@ -56,6 +58,7 @@ async function append(tx: TransactionSql, change: Change): Promise<void> {
   await tx`
     update audit_head set seq = ${line.seq}, hash = ${hash}, at = ${last.at}
     where organization_id = ${chain}`;
+  return line.seq;
 }
 
 /**

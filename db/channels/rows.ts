@@ -82,6 +82,13 @@ export async function updateChannelRow(
   return row;
 }
 
+/** Writes a whole row as it was, also its encrypted key and its times. */
+export async function putChannelRow(tx: TransactionSql, row: ChannelRow): Promise<void> {
+  const values = { ...row, models: tx.json(row.models) };
+  const { id: _, ...changed } = values;
+  await tx`insert into channel ${tx(values)} on conflict (id) do update set ${tx(changed)}`;
+}
+
 /** Removes a row and the switch of the channel, so that a later channel of this id starts without it. */
 export async function deleteChannelRow(tx: TransactionSql, id: string): Promise<void> {
   await tx`delete from channel_switch where channel_id = ${id}`;

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { Actor } from '../audit/entry.ts';
-import { appendAudit } from '../audit/log.ts';
+
+/** The first number of the advisory locks of switches. Any constant works. */
+const SWITCH_LOCK = 0x73_77_69_74;
 
 /** The switch that an operator set for a channel. Both states stop new calls of the channel. */
 export interface SwitchRow {
@@ -15,40 +16,44 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }
 
+/** Returns the switch of a channel; undefined if there is none. */
+export async function findSwitch(
+  sql: Sql | TransactionSql,
+  channel_id: string,
+): Promise<Pick<SwitchRow, 'state' | 'reason'> | undefined> {
+  const [row] = await sql<Pick<SwitchRow, 'state' | 'reason'>[]>`
+    select state, reason from channel_switch where channel_id = ${channel_id}`;
+  return row;
+}
+
+/**
+ * Returns the switch of a channel. Until the end of the transaction, no other transaction that calls
+ * this function changes it, also if there is none yet.
+ */
+export async function lockSwitch(
+  tx: TransactionSql,
+  channel_id: string,
+): Promise<Pick<SwitchRow, 'state' | 'reason'> | undefined> {
+  await tx`select pg_advisory_xact_lock(${SWITCH_LOCK}, hashtext(${channel_id}))`;
+  return findSwitch(tx, channel_id);
+}
+
 /**
  * Sets the operator's switch of a channel, or removes it if `to` is null. The caller must then
  * notify all replicas.
  */
-export async function writeSwitch(
-  sql: Sql,
-  channel_id: string,
-  to: Pick<SwitchRow, 'state' | 'reason'> | null,
-  actor: Actor,
-): Promise<void> {
-  await sql.begin(async (tx) => {
-    const [before] = await tx<Pick<SwitchRow, 'state' | 'reason'>[]>`
-      select state, reason from channel_switch where channel_id = ${channel_id} for update`;
-    await setSwitch(tx, channel_id, to);
-    await appendAudit(tx, {
-      ...{ organization_id: null, actor, subject_id: channel_id },
-      action: to ? `channel.${to.state === 'draining' ? 'drain' : 'disable'}` : 'channel.enable',
-      ...{ before: before ? { ...before } : null, after: to },
-    });
-  });
-}
-
-async function setSwitch(
-  sql: TransactionSql,
+export async function setSwitch(
+  tx: TransactionSql,
   channel_id: string,
   to: Pick<SwitchRow, 'state' | 'reason'> | null,
 ): Promise<void> {
   if (to) {
-    await sql`
+    await tx`
       insert into channel_switch (channel_id, state, reason, changed_at)
       values (${channel_id}, ${to.state}, ${to.reason}, weir_now())
       on conflict (channel_id) do update set state = excluded.state, reason = excluded.reason,
         changed_at = excluded.changed_at`;
-  } else await sql`delete from channel_switch where channel_id = ${channel_id}`;
+  } else await tx`delete from channel_switch where channel_id = ${channel_id}`;
 }
 
 /**

@@ -119,6 +119,11 @@ export const PATH_WORDS: readonly [path: string, words: string][] = [
   ['/v1/management/models/{model}', 'The id or an alias of a model.'],
   ['/v1/operator/organizations/{id}', 'The id of an organization, `org_…`.'],
   ['/v1/operator/channels/{id}', 'The id of a channel.'],
+  ['/v1/operator/models/{id}', 'The id of a model; a slash in it is `%2F`.'],
+  ['/v1/operator/prices/{id}', 'The id of a model; a slash in it is `%2F`.'],
+  ['/v1/operator/routing/{id}', 'The id of a model; a slash in it is `%2F`.'],
+  ['/v1/operator/presets/{id}', 'The scene: `image`, `video`, `music`, `3d` or `audio`.'],
+  ['/v1/operator/configuration/changes/{seq}', 'The number of a change.'],
   ['/v1/operator/people/{id}', 'The id of a person, `person_…`.'],
   ['/v1/operator/invitations/{id}', 'The id of an invitation, `link_…`.'],
   [

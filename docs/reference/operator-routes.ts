@@ -12,6 +12,7 @@ import {
   CircuitHistorySchema,
   HistoryQuerySchema,
 } from '../../src/http/operator/circuit-history.ts';
+import { DryRunSchema } from '../../src/http/operator/dry-run.ts';
 import {
   CreateOrganizationSchema,
   CreditLineSchema,
@@ -27,10 +28,12 @@ import {
   ReconciliationSchema,
 } from '../../src/http/operator/reconciliation.ts';
 import { OperatorTaskListSchema, OperatorTaskQuerySchema } from '../../src/http/operator/tasks.ts';
+import { CONFIGURATION_ROUTES } from './configuration-routes.ts';
 import type { HeaderName, ReferenceRoute } from './route.ts';
 
 const ONCE: readonly HeaderName[] = ['Idempotency-Key'];
 const CHANGE: readonly HeaderName[] = ['Idempotency-Key', 'If-Match'];
+const MATCH: readonly HeaderName[] = ['If-Match'];
 
 const route = (method: ReferenceRoute['method'], path: string, says: string): ReferenceRoute => ({
   ...{ method, path: `/v1/operator${path}`, says, caller: 'operator' },
@@ -157,10 +160,13 @@ const CHANNELS: readonly ReferenceRoute[] = [
     ...{ body: TestChannelSchema, body_optional: true },
     words: { model: 'The model to call; by default one of the channel.' },
   },
-  route('POST', '/channels/{id}/enable', 'Lets a channel take calls again.'),
+  {
+    ...route('POST', '/channels/{id}/enable', 'Lets a channel take calls again.'),
+    headers: MATCH,
+  },
   {
     ...route('POST', '/channels/{id}/disable', 'Turns a channel off: it gets no new calls.'),
-    ...{ body: SwitchSchema, body_optional: true },
+    ...{ body: SwitchSchema, body_optional: true, headers: MATCH },
   },
   {
     ...route(
@@ -168,7 +174,7 @@ const CHANNELS: readonly ReferenceRoute[] = [
       '/channels/{id}/drain',
       'Turns a channel off, and shows `draining` while work runs on it.',
     ),
-    ...{ body: SwitchSchema, body_optional: true },
+    ...{ body: SwitchSchema, body_optional: true, headers: MATCH },
   },
   {
     ...route(
@@ -184,6 +190,7 @@ const CHANNELS: readonly ReferenceRoute[] = [
 export const OPERATOR_ROUTES: readonly ReferenceRoute[] = [
   ...ORGANIZATIONS,
   ...CHANNELS,
+  ...CONFIGURATION_ROUTES,
   {
     ...route(
       'GET',
@@ -192,6 +199,21 @@ export const OPERATOR_ROUTES: readonly ReferenceRoute[] = [
     ),
     ...{ headers: ['Last-Event-ID'], answer: 'text/event-stream' },
     more: 'The events: [listening to calls](../operations.md#listening-to-calls).',
+  },
+  {
+    ...route(
+      'POST',
+      '/dry-run',
+      'Says to which channels a call would go, in which order, at which price, and why not to the others.',
+    ),
+    body: DryRunSchema,
+    words: {
+      api_key_id: 'The id of the API key that would send the call.',
+      path: 'The path of the call, e.g. `/v1/chat/completions`.',
+      body: 'The body of the call, with its model.',
+      headers: 'Headers of the call that decide about it.',
+    },
+    more: 'The answer: [where would a call go?](../operations.md#where-would-a-call-go)',
   },
   route('GET', '/calls', 'Lists the calls of all organizations that run now.'),
   {

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
 import { deleteOldRules } from '../../db/cache/rules.ts';
 import { deleteOldTransitions } from '../../db/channels/transitions.ts';
+import { deleteOldConfigurationChanges } from '../../db/configuration/changes.ts';
 import { deleteOldCopies } from '../../db/debug/copies.ts';
 import { deleteOldWindows } from '../../db/debug/windows.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
@@ -29,6 +30,9 @@ const TRANSITIONS_A_SWEEP = 5_000;
 const COPIES_A_SWEEP = 1_000;
 const WINDOWS_A_SWEEP = 1_000;
 const CACHE_RULES_A_SWEEP = 5_000;
+/** How long a change of the configuration can be taken back. */
+const KEEP_CONFIGURATION_CHANGES_DAYS = 30;
+const CONFIGURATION_CHANGES_A_SWEEP = 1_000;
 /** How long lists show invitations that have ended. */
 const KEEP_LINKS_DAYS = 90;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
@@ -86,6 +90,9 @@ export class Housekeeping {
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await deleteOldTransitions(sql, circuit_days, TRANSITIONS_A_SWEEP);
+    await deleteOldConfigurationChanges(
+      ...([sql, KEEP_CONFIGURATION_CHANGES_DAYS, CONFIGURATION_CHANGES_A_SWEEP] as const),
+    );
     await deleteOldCopies(sql, COPIES_A_SWEEP);
     await deleteOldWindows(sql, WINDOWS_A_SWEEP);
     await deleteOldRules(sql, CACHE_RULES_A_SWEEP);

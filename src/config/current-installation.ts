@@ -1,3 +1,4 @@
+import type { ConfiguredItem } from '../../db/configuration/items.ts';
 import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
 import { type ChannelSource, type Installation, installationOf } from './installation.ts';
 import type { WeirYaml } from './schema.ts';
@@ -10,16 +11,19 @@ export interface Declared {
   readonly source: Exclude<ChannelSource, 'row'>;
   /** The HTTP client of channels that name none. */
   readonly transport: TransportName;
+  /** Which values are variables of the environment: their names, by JSON pointer. */
+  readonly references?: ReadonlyMap<string, string>;
 }
 
 /**
  * Holds the current installation: channels, models and roles. It merges the configuration file with
- * the channels that operators made. Code that uses the installation reads `now` each time, or
+ * what operators configured. Code that uses the installation reads `now` each time, or
  * subscribes with `onChange`.
  */
 export class CurrentInstallation {
   private readonly listeners: Listener[] = [];
   private rows: readonly ChannelConfig[] = [];
+  private items: readonly ConfiguredItem[] = [];
   private latest: Installation;
 
   /** Throws if a model of the configuration is incomplete. */
@@ -51,17 +55,22 @@ export class CurrentInstallation {
     }
   }
 
-  /** Replaces the channels that operators made. Calls all listeners if they differ from before. */
-  replaceRows(rows: readonly ChannelConfig[]): void {
+  /**
+   * Replaces the channels that operators made, and the models, prices, routing and presets that they
+   * set. Calls all listeners if they differ from before.
+   */
+  replaceRows(rows: readonly ChannelConfig[], items: readonly ConfiguredItem[] = []): void {
     // After each gap of the bus the rows are read again, and are mostly the same.
-    if (Bun.deepEquals(rows, this.rows)) return;
+    if (Bun.deepEquals([rows, items], [this.rows, this.items])) return;
     this.rows = rows;
+    this.items = items;
     this.apply(this.merged());
   }
 
   private merged(): Installation {
-    const { yaml, source, transport } = this.declared;
-    return installationOf(yaml, transport, { source, rows: this.rows });
+    const { yaml, source, transport, references = new Map() } = this.declared;
+    const { rows, items } = this;
+    return installationOf(yaml, transport, { source, rows, items, references });
   }
 
   private apply(next: Installation): void {

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import type { ConfiguredItem } from '../../db/configuration/items.ts';
 import { BUILT_IN_DEFAULTS, builtInModels } from '../catalogue/built-in.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
@@ -8,6 +9,7 @@ import { WHOLE_PPM } from '../catalogue/own-key-fee.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
 import { withFixedAudio } from './fixed-audio.ts';
+import { overridden, type RowProblem, rowKeyOf, rowLayerOf } from './model-layers.ts';
 import type { WeirYaml } from './schema.ts';
 
 /** The roles that exist without `weir.yaml`, each with its limit of requests per minute. */
@@ -39,19 +41,37 @@ export interface Installation {
   readonly cache: WeirYaml['cache'];
   /** What a call on an own key of its organization costs, in millionths of the list price. */
   readonly own_key_fee_ppm: number;
+  /** What it was made of. */
+  readonly layers: Layers;
 }
 
-/** The channels of an installation that are not in the file. */
-export interface AddedChannels {
+/** What an installation is made of. */
+interface Layers extends Required<Added> {
+  readonly yaml: WeirYaml;
+  /** The models of the catalogue. */
+  readonly built_in: readonly ModelDeclaration[];
+  /** The rows about models that are used, in the order in which they apply. */
+  readonly overrides: readonly ModelOverride[];
+  /** Why rows of operators are not used, by `rowKeyOf`. */
+  readonly problems: ReadonlyMap<string, RowProblem>;
+}
+
+/** The parts of an installation that are not in the file. */
+export interface Added {
   /** Who declared the channels of the configuration; `file` by default. */
   readonly source?: Exclude<ChannelSource, 'row'>;
   /** The channels that operators made. */
   readonly rows?: readonly ChannelConfig[];
+  /** The models, prices, routing and presets that operators set. */
+  readonly items?: readonly ConfiguredItem[];
+  /** Which values of the file are variables of the environment: their names, by JSON pointer. */
+  readonly references?: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns the built-in catalogue and roles with the additions and overrides of `weir.yaml`, and the
- * channels of the file and of operators. Of two channels with the same id, that of the file counts.
+ * Returns the built-in catalogue and roles with what operators set and with `weir.yaml`, and the
+ * channels of the file and of operators. Of two channels with the same id, that of the file counts. Of
+ * two values of a member, that of the file counts, and then that of operators.
  * The simulator's channels count only while operators made none. A model without a channel is not
  * public, so clients cannot see that model (spec: Errors). Channels that name no transport get
  * `transport`.
@@ -59,9 +79,11 @@ export interface AddedChannels {
 export function installationOf(
   yaml: WeirYaml,
   transport: TransportName = 'own',
-  { source = 'file', rows = [] }: AddedChannels = {},
+  { source = 'file', rows = [], items = [], references = new Map() }: Added = {},
 ): Installation {
-  const declared = mergeModels(builtInModels(), yaml.models).filter(
+  const built_in = builtInModels();
+  const { overrides, problems: found } = rowLayerOf(items, yaml.models, built_in);
+  const declared = mergeModels(built_in, [...overrides, ...yaml.models]).filter(
     ({ visibility = 'public' }) => visibility === 'public',
   );
   const configured = source === 'simulator' && rows.length > 0 ? [] : yaml.channels;
@@ -73,8 +95,12 @@ export function installationOf(
     .filter(({ id }) => served.has(id))
     .map((model) => withFixedAudio(model, channels));
   let offered: Catalogue | undefined;
+  const presets = presetsOf(items, models);
+  const problems = new Map([...found, ...presets.problems]);
+  const defaults = { ...presets.models, ...yaml.default_models };
   return {
-    catalogue: new Catalogue(models, defaultModels(models, yaml.default_models)),
+    catalogue: new Catalogue(models, defaultModels(models, defaults)),
+    layers: { yaml, built_in, source, rows, items, references, overrides, problems },
     offered: () => {
       offered ??= new Catalogue(declared);
       return offered;
@@ -90,6 +116,29 @@ export function installationOf(
     cache: yaml.cache,
     own_key_fee_ppm: Math.round(yaml.own_keys.fee_share * WHOLE_PPM),
   };
+}
+
+/** Returns an installation with other items of operators. */
+export function withItems(
+  { layers, transport }: Installation,
+  items: readonly ConfiguredItem[],
+): Installation {
+  const { yaml, source, rows, references } = layers;
+  return installationOf(yaml, transport, { source, rows, items, references });
+}
+
+/** Returns the default models that operators set, without those that no channel serves. */
+function presetsOf(items: readonly ConfiguredItem[], served: readonly ModelDeclaration[]) {
+  const models: Record<string, string> = {};
+  const problems = new Map<string, RowProblem>();
+  for (const item of items.filter(({ kind }) => kind === 'preset')) {
+    const name = String(item.value['model']);
+    const model = served.find(({ id, aliases }) => id === name || aliases?.includes(name));
+    const message = model ? `does not make ${item.id}` : 'is not a model that a channel serves';
+    if (model?.category === item.id) models[item.id] = name;
+    else problems.set(rowKeyOf(item), { param: 'model', message });
+  }
+  return { models, problems };
 }
 
 /**
@@ -137,11 +186,7 @@ export function mergeModels(
 ): ModelDeclaration[] {
   const by_id = new Map(builtIn.map((model): [string, ModelOverride] => [model.id, model]));
   for (const override of overrides) {
-    const { pricing_provenance, ...declared } = by_id.get(override.id) ?? { id: override.id };
-    // `pricing_provenance` is the source of the catalogue's price. It does not apply to a price
-    // that `weir.yaml` sets.
-    const provenance = override.price || !pricing_provenance ? {} : { pricing_provenance };
-    by_id.set(override.id, { ...declared, ...provenance, ...override });
+    by_id.set(override.id, overridden(by_id.get(override.id) ?? { id: override.id }, override));
   }
   return Value.Decode(Type.Array(ModelSchema), [...by_id.values()]);
 }

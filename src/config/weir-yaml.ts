@@ -16,7 +16,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 const MAX_MISTAKES = 20;
 
 /** Result of reading `weir.yaml`: a usable configuration, or the mistakes of the file. */
-export type WeirYamlReading = { config: WeirYaml } | { mistakes: Mistake[] };
+export type WeirYamlReading =
+  | { config: WeirYaml; references: ReadonlyMap<string, string> }
+  | { mistakes: Mistake[] };
 
 /**
  * Reads `weir.yaml` without side effects. A value `env:NAME` is replaced from `env`. Each model of
@@ -40,7 +42,8 @@ export function readWeirYaml(
     reported.add(pointer);
     mistakes.push({ line: source.lineOf(pointer), path: stepsOf(pointer).join('.'), message });
   };
-  const candidate = resolve(source, env, add);
+  const references = new Map<string, string>();
+  const candidate = resolve(source, env, add, references);
   findWrongAddresses(candidate, add);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
     if (mistakes.length >= MAX_MISTAKES) break;
@@ -50,7 +53,7 @@ export function readWeirYaml(
   if (mistakes.length === 0) {
     const config = withTidyAddresses(Value.Decode(WeirYamlSchema, candidate));
     findContradictions(config, known, add);
-    if (mistakes.length === 0) return { config };
+    if (mistakes.length === 0) return { config, references };
   }
   return { mistakes: mistakes.slice(0, MAX_MISTAKES) };
 }
@@ -60,8 +63,20 @@ export function readWeirYaml(
  * that names file and line of each mistake.
  */
 export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirYaml {
+  return parseDeclared(text, env, file).yaml;
+}
+
+/**
+ * Returns the configuration, and which of its values are variables of the environment: their names, by
+ * JSON pointer. Throws like `parseWeirYaml`.
+ */
+export function parseDeclared(
+  text: string,
+  env: Env,
+  file: string,
+): { readonly yaml: WeirYaml; readonly references: ReadonlyMap<string, string> } {
   const reading = readWeirYaml(text, env);
-  if ('config' in reading) return reading.config;
+  if ('config' in reading) return { yaml: reading.config, references: reading.references };
   const lines = reading.mistakes.map(
     ({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`,
   );
@@ -71,12 +86,13 @@ export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirY
 /**
  * Returns the value with defaults filled in and `env:NAME` replaced. Numbers and booleans from the
  * environment are parsed. Calls `add` for a missing variable, and for a YAML alias (`*name`) that
- * cannot be resolved.
+ * cannot be resolved. Adds the name of each variable to `references`.
  */
 function resolve(
   source: YamlSource,
   env: Env,
   add: (pointer: string, message: string) => void,
+  references: Map<string, string>,
 ): unknown {
   let value: unknown;
   try {
@@ -86,15 +102,14 @@ function resolve(
     return {};
   }
   refuseShellVariables(value, '', add);
-  const fromEnv = new Set<string>();
   const resolved = resolveEnv(value, '', (pointer, name) => {
-    fromEnv.add(pointer);
+    references.set(pointer, name);
     if (env[name] === undefined) add(pointer, `the environment variable ${name} is not set`);
     return env[name] ?? '';
   });
   const candidate = withDefaults(resolved);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
-    if (!fromEnv.has(error.path) || typeof error.value !== 'string') continue;
+    if (!references.has(error.path) || typeof error.value !== 'string') continue;
     ValuePointer.Set(candidate, error.path, parseValue(error.schema['type'], error.value));
   }
   return candidate;

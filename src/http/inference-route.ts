@@ -18,8 +18,8 @@ import { type CallMode, serveOnce } from './serve-once.ts';
 
 /** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
-  authentication: Authentication;
-  rateLimit: RateLimit;
+  authentication: Pick<Authentication, 'requireKey'>;
+  rateLimit: Pick<RateLimit, 'consume'>;
   catalogue: CatalogueFor;
   inference: () => InferencePort;
   /** Runs a call with an `Idempotency-Key` once. */

@@ -7,6 +7,7 @@ import { createSolid } from './3d/route.ts';
 import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
+import type { Authentication } from './auth/authentication.ts';
 import { cacheFeedback } from './cache/feedback.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
@@ -33,10 +34,11 @@ import { createMusic } from './music/route.ts';
 import { notServedHere } from './not-served.ts';
 import { getOpenapi } from './openapi.ts';
 import type { ArrivalDeps } from './operator/arrivals.ts';
-import type { OperatorParts } from './operator/channels.ts';
+import type { OperatorParts } from './operator/operator-parts.ts';
 import type { OrganizationDeps } from './operator/organization-change.ts';
 import { operatorRoutes } from './operator/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { rerank } from './rerank/route.ts';
 import {
   cancelResponse,
@@ -69,6 +71,8 @@ export interface AppDeps
     Pick<OrganizationDeps, 'organizationNews'>,
     Pick<OwnKeyRouteDeps, 'ownKeys'>,
     WebhookRouteDeps {
+  authentication: Authentication;
+  rateLimit: RateLimit;
   orm: Orm;
   /** Limits the bodies and answers of all requests in flight. */
   bodies: BodyBudget;
@@ -162,7 +166,10 @@ export function routes(deps: AppDeps): HttpRoute[] {
     openai('/assets/:name', { GET: getAsset(deps.dashboard) }),
     ...signInRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...peopleRoutes(deps).map(([path, methods]) => openai(path, methods)),
-    ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...operatorRoutes({
+      ...{ ...deps, generation: deps.generation ?? notServedHere },
+      ...{ responses: deps.responses ?? notServedHere },
+    }).map(([path, methods]) => openai(path, methods)),
     ...inspectRoutes({ ...deps, inspection: deps.inspection ?? notServedHere }).map(
       ([path, methods]) => openai(path, methods),
     ),

@@ -5,12 +5,11 @@ import type { OwnKeys } from '../actors/channels/own-keys.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
 import { type CatalogueFor, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
-import { reservedPpm } from '../catalogue/own-key-fee.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor } from '../upstreams/chat/protocols.ts';
 import type { CallSignal, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { Budget } from './budget/budget.ts';
+import type { Budget } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
 import type { DirectFollower } from './cache/cached-direct.ts';
@@ -32,7 +31,7 @@ import {
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
-import { refuseUnpriced, withoutUnpricedSearch } from './requests/billed-parameters.ts';
+import { chatBudget, pricedCall } from './priced-call.ts';
 import { channelsFor } from './routing/able-channels.ts';
 import { withHedge } from './routing/hedge.ts';
 import { onOwnKeys, unableError } from './routing/own-first.ts';
@@ -85,16 +84,14 @@ export class Inference {
 
   /** Serves a call on its own keys, or on the platform's channels. */
   private async runOn(given: InferenceCall): Promise<Response> {
-    const call = withoutUnpricedSearch(given);
-    refuseUnpriced(call.protocol, call.body, call.model);
+    const call = pricedCall(given);
     call.record?.resolve(call.model, call.model.category, call.stream);
-    const { own, key } = call;
-    const quota = this.deps.quotas.getOrCreate(key);
+    const quota = this.deps.quotas.getOrCreate(call.key);
     const lookup = call.storeDraft ? undefined : this.lookUp(call);
     const found = lookup && findAnswer(call, lookup);
     const free = found && serveFree(call, quota, found);
     if (free) return free;
-    const budget = new Budget(call, own && reservedPpm(own.fee_ppm, key.cap_counts));
+    const budget = chatBudget(call);
     const amount = budget.amountToReserve(call.stream);
     const reservation =
       quota.tryReserve(amount, call.request_id) ??

@@ -4,7 +4,7 @@ import { CurrentInstallation, type Declared } from '../config/current-installati
 import { demoConfig } from '../config/demo.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
 import type { Installation } from '../config/installation.ts';
-import { parseWeirYaml } from '../config/weir-yaml.ts';
+import { parseDeclared } from '../config/weir-yaml.ts';
 import type { TransportName } from '../upstreams/contract.ts';
 import { startSimulator } from './simulator.ts';
 
@@ -87,7 +87,7 @@ function warnIfEmpty({ channels }: Installation, file: string, log: Logger): voi
 }
 
 function parseConfig(text: string, file: string, transport: TransportName): Declared {
-  return { yaml: parseWeirYaml(text, process.env, file), source: 'file', transport };
+  return { ...parseDeclared(text, process.env, file), source: 'file', transport };
 }
 
 function readConfig(file: string): string {

@@ -19,7 +19,7 @@ export interface SubscribedParts {
   readonly keys: KeyCache;
   readonly channels: Channels;
   readonly circuits: CircuitHints;
-  /** Reads the channels that operators made, and applies them. */
+  /** Reads the rows that operators configure, and applies them. */
   readonly readChannels: () => Promise<void>;
   /** Reads the own keys of an organization, or of all, and applies them. */
   readonly readOwnKeys: (organization_id?: string) => Promise<void>;
@@ -30,7 +30,7 @@ export interface SubscribedParts {
  * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
  * reads the database again:
  *
- * - switches and channels of operators, own keys of organizations: all rows.
+ * - switches, what operators configure, own keys of organizations: all rows.
  * - keys and organizations: the cache is emptied. Quota actors with money get the status of their keys
  *   and organizations.
  * - money: every waiting call requests money again.

@@ -1,7 +1,6 @@
 /** What the parts of a replica do with messages of other replicas, and after missed ones. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { WEIR } from '../../db/audit/entry.ts';
-import { writeSwitch } from '../../db/channels/switches.ts';
+import { setSwitch } from '../../db/channels/switches.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
 import { Bus } from '../../src/actors/bus/bus.ts';
@@ -192,7 +191,7 @@ describe.each(['PostgreSQL', 'Redis'])('two replicas over %s', (carrier) => {
     const [first] = replicas;
     if (!first) throw new Error('no replica');
     for (const to of [{ state: 'disabled', reason: 'test' } as const, null]) {
-      await writeSwitch(first.sql, 'one', to, WEIR);
+      await first.sql.begin((tx) => setSwitch(tx, 'one', to));
       first.bus.publish('switch', { channel_id: 'one' });
       for (const { isOff } of replicas) {
         await until('the switch is applied', () => isOff() === (to !== null));
@@ -254,7 +253,8 @@ describe('after a gap', () => {
   });
 
   test('a missed switch applies', async () => {
-    await writeSwitch(app.database.sql, 'one', { state: 'disabled', reason: 'test' }, WEIR);
+    const to = { state: 'disabled', reason: 'test' } as const;
+    await app.database.sql.begin((tx) => setSwitch(tx, 'one', to));
     expect(replica.isOff()).toBe(false);
     gap();
     await until('the channel is off', replica.isOff);

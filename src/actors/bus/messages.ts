@@ -19,7 +19,7 @@ const SCHEMAS = {
   money: Type.Object({ organization_id: Type.String() }),
   /** An operator switched the channel. */
   switch: Type.Object({ channel_id: Type.String() }),
-  /** An operator made, changed or removed a channel. */
+  /** An operator changed a row of the configuration: a channel, a model, a price, routing or a preset. */
   channels: Type.Object({}),
   /** A replica changed a circuit; see `CircuitMessage`. `rest_ms` starts when the message arrives. */
   circuit: Type.Object({

@@ -49,7 +49,10 @@ export interface ChannelPermit {
 }
 
 /** The use of a permit: a client's call, the submission of a task, or a probe by Weir. */
-type PermitUse = 'call' | 'job' | 'probe';
+export type PermitUse = 'call' | 'job' | 'probe';
+
+/** Why a channel gives no permit now. `own_probes`: only a probe of Weir may test the open circuit. */
+export type NoPermit = 'probing' | 'no_free_slot' | 'open' | 'disabled' | 'own_probes';
 
 /** Called after each event of a circuit. `taken` is false if it changed nothing. Must not throw. */
 export type OnChannelEvent = (actor: ChannelActor, event: ChannelEvent, taken: boolean) => void;
@@ -168,13 +171,23 @@ export class ChannelActor {
 
   /** True if an urgent `tryAcquire` for a client's call would return a permit now. */
   canAcquire(): boolean {
-    const isProbing = this.isProbed() && ['open', 'disabled'].includes(this.state);
-    return this.availableAt() <= this.clock.now() && !isProbing && this.hasFreeSlot(true);
+    return this.whyNoPermit('call', true) === undefined;
   }
 
   /** True if only Weir's own probes test an open circuit, and calls of clients do not. */
   private isProbed(): boolean {
     return this.config.probe_s !== undefined;
+  }
+
+  /** Returns why `tryAcquire` would return null now; undefined if it would return a permit. */
+  whyNoPermit(use: PermitUse, urgent: boolean): NoPermit | undefined {
+    const { value, context } = this.machine.getSnapshot();
+    if (value === 'probing') return 'probing';
+    if (!this.hasFreeSlot(urgent)) return 'no_free_slot';
+    if (value !== 'open' && value !== 'disabled') return undefined;
+    if (value === 'disabled' && !context.returns) return 'disabled';
+    if (this.clock.now() < context.open_until) return value;
+    return use !== 'probe' && this.isProbed() ? 'own_probes' : undefined;
   }
 
   /**
@@ -185,15 +198,10 @@ export class ChannelActor {
    * the task of a job, for the history of the circuit.
    */
   tryAcquire(use: PermitUse = 'call', urgent = false, cause_id?: string): ChannelPermit | null {
-    const { value, context } = this.machine.getSnapshot();
-    if (value === 'probing') return null;
-    if (!this.hasFreeSlot(urgent)) return null;
+    if (this.whyNoPermit(use, urgent) !== undefined) return null;
     let probe: number | undefined;
-    if (value === 'open' || value === 'disabled') {
-      const now = this.clock.now();
-      if (now < context.open_until || (value === 'disabled' && !context.returns)) return null;
-      if (use !== 'probe' && this.isProbed()) return null;
-      this.send({ type: 'COOLED', now }, use, cause_id);
+    if (this.state === 'open' || this.state === 'disabled') {
+      this.send({ type: 'COOLED', now: this.clock.now() }, use, cause_id);
       probe = this.snapshot.context.probe;
     }
     this.inFlight += 1;

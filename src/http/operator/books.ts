@@ -7,7 +7,7 @@ import { validator } from '../../errors/validate.ts';
 import { usd } from '../../json/usd.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { readQuery } from '../management/list-query.ts';
-import type { OperatorDeps } from './channels.ts';
+import type { OperatorDeps } from './operator-parts.ts';
 
 /** If a part of the audit takes longer, the answer has the result of its last run. */
 const AUDIT_WAIT_MS = 200;

@@ -13,7 +13,8 @@ import { type Handler, json } from '../endpoint.ts';
 import { pricesOf } from '../models/view.ts';
 import { accountError } from './account-error.ts';
 import { addressOf, CheckSchema, freeName, tidied } from './channel-settings.ts';
-import { channelNotFound, type OperatorDeps, type OperatorParts } from './channels.ts';
+import { channelNotFound } from './channels.ts';
+import type { OperatorDeps, OperatorParts } from './operator-parts.ts';
 import { readOperatorBody } from './organization-change.ts';
 
 const validateCheck = validator(CheckSchema);

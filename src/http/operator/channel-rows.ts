@@ -1,14 +1,12 @@
-import { appendAudit } from '../../../db/audit/log.ts';
 import {
   type ChannelRow,
   deleteChannelRow,
   findChannelRow,
   insertChannelRow,
   lockChannelNames,
-  lockChannelRow,
   updateChannelRow,
 } from '../../../db/channels/rows.ts';
-import { countRunningTasks } from '../../../db/channels/switches.ts';
+import { findSwitch } from '../../../db/channels/switches.ts';
 import type { TransactionSql } from '../../../db/client.ts';
 import type { Operator } from '../../access/manager.ts';
 import { sealChannelKey } from '../../config/row-channels.ts';
@@ -18,7 +16,7 @@ import { changedMembers } from '../../json/changed-members.ts';
 import { withoutUndefined } from '../../json/object.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { requireMatch, withEtag } from '../etag.ts';
-import { type ChangeDeps, changeOnce, isRepeatedChange } from '../management/change-once.ts';
+import { isRepeatedChange } from '../management/change-once.ts';
 import { accountOf, inspectFor, modelsFor, protocolOf } from './channel-accounts.ts';
 import {
   addressOf,
@@ -31,7 +29,20 @@ import {
   tidied,
   UpdateChannelSchema,
 } from './channel-settings.ts';
-import { channelNotFound, type OperatorDeps, type OperatorParts } from './channels.ts';
+import {
+  channelStateOf,
+  channelTagOf,
+  lockChannel,
+  refuseRunning,
+  type Switched,
+} from './channel-state.ts';
+import { channelNotFound } from './channels.ts';
+import {
+  type ConfigurationDeps,
+  changeConfiguration,
+  recordChange,
+} from './configuration-change.ts';
+import type { OperatorParts } from './operator-parts.ts';
 import { readOperatorBody } from './organization-change.ts';
 
 /** The most channels that operators can make, as many as a `weir.yaml` may have. */
@@ -41,17 +52,12 @@ const validateUpdate = validator(UpdateChannelSchema);
 /** The account of a channel is its address and its key, so these members never change. */
 const FIXED = ['id', 'protocol', 'base_url'];
 
-const answerOf = (row: ChannelRow) => withEtag(json(channelRecord(row)), channelSettingsOf(row));
-
-/** One change: its route, and the body as the operator sent it. */
-interface Change {
-  readonly route: string;
-  readonly body: string;
-}
+const answerOf = (row: ChannelRow, switched?: Switched) =>
+  withEtag(json(channelRecord(row)), channelTagOf({ row, switched }));
 
 /** The routes with which operators create, change and remove channels. */
 export class ChannelRowRoutes {
-  constructor(private readonly deps: OperatorDeps & Pick<ChangeDeps, 'answers_key'>) {}
+  constructor(private readonly deps: ConfigurationDeps) {}
 
   /** `POST /v1/operator/channels`. The key is tested first, and never shown again. */
   readonly create: Handler = async (context) => {
@@ -66,7 +72,7 @@ export class ChannelRowRoutes {
     const found = (await this.isRepeat(context, operator, route))
       ? undefined
       : await inspectFor(parts, account, address !== undefined);
-    return this.change(context, operator, { route, body }, async (tx) => {
+    return changeConfiguration(this.deps, context, operator, { route, body }, async (tx) => {
       if (!found) throw lateRepeat();
       const taken = await takenNames(tx, parts);
       const id = freeName(chosen, account, taken);
@@ -76,7 +82,16 @@ export class ChannelRowRoutes {
         ...newSettings(withoutUndefined(settings), { ...accountOnly(account), models }),
         ...{ id, sealed_key },
       });
-      await audit(tx, operator, route, id, { before: null, after: channelSettingsOf(row) });
+      await recordChange(tx, operator, {
+        ...{
+          kind: 'channel',
+          id,
+          action: route,
+          before: null,
+          after: channelStateOf(row, undefined),
+        },
+        shown: { before: null, after: channelSettingsOf(row) },
+      });
       return answerOf(row);
     });
   };
@@ -93,26 +108,33 @@ export class ChannelRowRoutes {
     const isRepeat = await this.isRepeat(context, operator, route);
     const known = isRepeat ? undefined : await findChannelRow(parts.sql, id);
     if (known) {
-      requireMatch(context.request, channelSettingsOf(known));
+      // The test of a key takes a while, and is for nothing if the change is refused.
+      const switched = await findSwitch(parts.sql, id);
+      requireMatch(context.request, channelTagOf({ row: known, switched }));
       requireServable(changes.models, protocolOf(known), parts.installation.now.offered());
       if (api_key !== undefined) await inspectFor(parts, accountOf(known, api_key), false);
     }
-    return this.change(context, operator, { route, body }, async (tx) => {
+    return changeConfiguration(this.deps, context, operator, { route, body }, async (tx) => {
       if (isRepeat) throw lateRepeat();
-      const before = await lockChannelRow(tx, id);
+      const { row: before, switched } = await lockChannel(tx, id);
       // The key was tested for one account. Another one may have the id by now.
       if (!before || before.created_at.getTime() !== known?.created_at.getTime()) {
         throw channelNotFound();
       }
-      requireMatch(context.request, channelSettingsOf(before));
+      requireMatch(context.request, channelTagOf({ row: before, switched }));
       const { api_key_changed_at, created_at, sealed_key, id: _, ...settings } = before;
       const after = await updateChannelRow(
         ...([tx, id, { ...settings, ...withoutUndefined(changes) }] as const),
         api_key === undefined ? undefined : sealChannelKey(parts.channel_keys, before, api_key),
       );
-      const members = changedMembers(channelSettingsOf(before), channelSettingsOf(after));
-      if (members) await audit(tx, operator, route, id, members);
-      return answerOf(after);
+      const shown = changedMembers(channelSettingsOf(before), channelSettingsOf(after));
+      if (shown) {
+        const states = [before, after].map((each) => channelStateOf(each, switched));
+        const [old = null, now = null] = states;
+        const change = { kind: 'channel' as const, id, action: route, before: old, after: now };
+        await recordChange(tx, operator, { ...change, shown });
+      }
+      return answerOf(after, switched);
     });
   };
 
@@ -122,16 +144,25 @@ export class ChannelRowRoutes {
     const parts = this.deps.operator();
     const id = rowNameOf(parts, context);
     const route = 'channel.delete';
-    const response = await this.change(context, operator, { route, body: '' }, async (tx) => {
-      const before = await lockChannelRow(tx, id);
-      if (!before) throw channelNotFound();
-      requireMatch(context.request, channelSettingsOf(before));
-      const running = (await countRunningTasks(tx)).get(id) ?? 0;
-      if (running > 0) throw tasksRun(running);
-      await deleteChannelRow(tx, id);
-      await audit(tx, operator, route, id, { before: channelSettingsOf(before), after: null });
-      return json({ object: 'channel', id, deleted: true });
-    });
+    const response = await changeConfiguration(
+      this.deps,
+      context,
+      operator,
+      { route, body: '' },
+      async (tx) => {
+        const set = await lockChannel(tx, id);
+        const { row: before, switched } = set;
+        if (!before) throw channelNotFound();
+        requireMatch(context.request, channelTagOf(set));
+        await refuseRunning(tx, id);
+        await deleteChannelRow(tx, id);
+        await recordChange(tx, operator, {
+          ...{ kind: 'channel', id, action: route, before: channelStateOf(before, switched) },
+          ...{ after: null, shown: { before: channelSettingsOf(before), after: null } },
+        });
+        return json({ object: 'channel', id, deleted: true });
+      },
+    );
     // The switch of the channel is gone, too.
     parts.announceSwitch(id);
     await parts.applySwitches().catch(() => undefined);
@@ -141,28 +172,6 @@ export class ChannelRowRoutes {
   private isRepeat(context: RequestContext, { actor }: Operator, route: string): Promise<boolean> {
     const { sql } = this.deps.operator();
     return isRepeatedChange({ sql }, context, { organization_id: null, actor_id: actor.id, route });
-  }
-
-  /**
-   * Makes a change, and notifies all replicas, also if Weir does not know whether it was committed.
-   * This replica has applied the change before the answer.
-   */
-  private async change(
-    context: RequestContext,
-    { actor }: Operator,
-    { route, body }: Change,
-    change: (tx: TransactionSql) => Promise<Response>,
-  ): Promise<Response> {
-    const { sql, announceChannels, applyChannels } = this.deps.operator();
-    const { answers_key } = this.deps;
-    const request = { organization_id: null, actor_id: actor.id, route, body };
-    try {
-      return await changeOnce({ sql, answers_key }, context, request, change);
-    } finally {
-      announceChannels();
-      // If this read fails, it is repeated in the background; the change stands.
-      await applyChannels().catch(() => undefined);
-    }
   }
 }
 
@@ -213,25 +222,8 @@ const accountOnly = ({ protocol, base_url }: Pick<ChannelRow, 'protocol' | 'base
   ...{ protocol, base_url },
 });
 
-function audit(
-  tx: TransactionSql,
-  { actor }: Operator,
-  action: string,
-  subject_id: string,
-  members: { readonly before: object | null; readonly after: object | null },
-): Promise<void> {
-  return appendAudit(tx, { organization_id: null, actor, action, subject_id, ...members });
-}
-
 /** The error if the kept answer of a repeat expired while the repeat ran. */
 function lateRepeat(): WeirError {
   const message = 'The answer of the first request is no longer kept.';
   return new WeirError('service_unavailable', message, { retry_after: 1 });
-}
-
-function tasksRun(running: number): WeirError {
-  const tasks = running === 1 ? '1 task runs' : `${running} tasks run`;
-  return new WeirError('conflict', `${tasks} on this channel; their results would be lost.`, {
-    ...{ param: 'id', hint: 'Drain the channel, and delete it when its tasks have ended.' },
-  });
 }

@@ -3,6 +3,7 @@ import type { ChannelRow, ChannelSettings } from '../../../db/channels/rows.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { FAMILY_PROTOCOLS } from '../../catalogue/families.ts';
 import { baseUrlProblem } from '../../config/base-url.ts';
+import { WINS_RULE } from '../../config/which-wins.ts';
 import { closestName } from '../../errors/closest-name.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { OPERATED_PROTOCOLS, VENDOR_ADDRESSES } from '../../inference/probing/account.ts';
@@ -211,6 +212,7 @@ export function channelRecord(row: ChannelRow): object {
   const { models, ...settings } = channelSettingsOf(row);
   return {
     ...{ object: 'channel', id: row.id, source: 'row', ...settings },
+    wins: { rule: WINS_RULE, over: [] },
     created_at: row.created_at.toISOString(),
     models: Object.entries(models).map(([id, upstream_model]) => ({ id, upstream_model })),
   };

@@ -1,61 +1,27 @@
 import { Type } from '@sinclair/typebox';
-import type { Sql } from 'postgres';
-import type { Actor } from '../../../db/audit/entry.ts';
 import { type ChannelRow, findChannelRow, readChannelRows } from '../../../db/channels/rows.ts';
 import {
   countRunningTasks,
+  findSwitch,
   readSwitches,
   type SwitchRow,
-  writeSwitch,
+  setSwitch,
 } from '../../../db/channels/switches.ts';
 import type { Operator } from '../../access/manager.ts';
 import type { ChannelAccount } from '../../actors/channels/account.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
-import type { Channels } from '../../actors/channels/channels.ts';
-import type { Audit } from '../../actors/money/audit.ts';
-import type { CurrentInstallation } from '../../config/current-installation.ts';
+import { WINS_RULE } from '../../config/which-wins.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { ProbeResult } from '../../inference/probing/probe.ts';
 import { dialectOfAddress } from '../../protocols/dialects.ts';
-import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
-import { withEtag } from '../etag.ts';
+import { requireMatch, withEtag } from '../etag.ts';
 import { OPERATORS } from '../operators.ts';
-import { channelSettingsOf } from './channel-settings.ts';
+import { channelTagOf, lockChannel, type Switched } from './channel-state.ts';
+import { recordChange, stateOf } from './configuration-change.ts';
 import { FAULT_HINTS } from './fault-hints.ts';
-
-/** The parts of this process that the operator routes use. */
-export interface OperatorParts {
-  readonly sql: Sql;
-  /** Checks the books. */
-  readonly audit: Pick<Audit, 'runWithin'>;
-  readonly channels: Channels;
-  readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
-  readonly replica_id: () => string;
-  /**
-   * Notifies all replicas that an operator enabled or disabled a channel. Called after the commit,
-   * and also if Weir does not know whether the change was committed. Must not throw.
-   */
-  readonly announceSwitch: (channel_id: string) => void;
-  /** Resolves when this replica has applied all switches that were committed before the call. */
-  readonly applySwitches: () => Promise<void>;
-  /** The channels of `weir.yaml` and of operators. */
-  readonly installation: Pick<CurrentInstallation, 'now'>;
-  /** Encrypts the keys of channels that operators make; 32 bytes. */
-  readonly channel_keys: Uint8Array;
-  /** Notifies all replicas that an operator made, changed or removed a channel. Must not throw. */
-  readonly announceChannels: () => void;
-  /** Resolves when this replica has applied all such changes that were committed before the call. */
-  readonly applyChannels: () => Promise<void>;
-}
-
-/** Dependencies of the operator routes. */
-export interface OperatorDeps {
-  readonly authentication: Authentication;
-  readonly operator: () => OperatorParts;
-}
+import type { OperatorDeps, OperatorParts } from './operator-parts.ts';
 
 /** The body of the routes that switch a channel. */
 export const SwitchSchema = Type.Object(
@@ -67,6 +33,8 @@ export const TestChannelSchema = Type.Object(
   { model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) },
   { additionalProperties: false },
 );
+/** The verbs of the audit log. */
+const VERBS = { disabled: 'disable', draining: 'drain' };
 const validateSwitch = validator(SwitchSchema);
 const validateTest = validator(TestChannelSchema);
 
@@ -80,17 +48,18 @@ export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}
 
   readonly list: Handler = async (context) => {
-    const { parts } = await this.admit(context);
-    const { channels } = parts;
+    await this.deps.authentication.requireOperator(context);
+    const { channels } = this.deps.operator();
     return json({ object: 'list', data: await this.views(channels.all) });
   };
 
   readonly get: Handler = async (context) => {
     const { account, parts } = await this.requireChannel(context);
+    const { id } = account.config;
     const response = await this.channelResponse(account);
-    const row = await findChannelRow(parts.sql, account.config.id);
-    const isRow = parts.installation.now.sources.get(account.config.id) === 'row';
-    return row && isRow ? withEtag(response, channelSettingsOf(row)) : response;
+    const isRow = parts.installation.now.sources.get(id) === 'row';
+    const row = isRow ? await findChannelRow(parts.sql, id) : undefined;
+    return withEtag(response, channelTagOf({ row, switched: await findSwitch(parts.sql, id) }));
   };
 
   /** Turns a channel off: it gets no new calls. Calls in flight end normally. */
@@ -104,7 +73,7 @@ export class OperatorChannels {
    * the circuits of the channel as a successful probe does.
    */
   readonly enable: Handler = async (context) => {
-    const { account, parts, actor } = await this.requireChannel(context);
+    const { account, parts, operator } = await this.requireChannel(context);
     if (!account.config.enabled) {
       const isRow = parts.installation.now.sources.get(account.config.id) === 'row';
       const message = 'The configuration disables this channel with enabled: false.';
@@ -115,7 +84,7 @@ export class OperatorChannels {
           : 'Set enabled: true in weir.yaml; Weir reloads the file at once.',
       });
     }
-    await this.switch(parts, account.config.id, null, actor);
+    await this.switch(context, parts, account.config.id, null, operator);
     for (const actor of account.actors) actor.mend('operator');
     return this.channelResponse(account);
   };
@@ -147,37 +116,44 @@ export class OperatorChannels {
   };
 
   private async switchOff(context: RequestContext, state: SwitchRow['state']): Promise<Response> {
-    const { account, parts, actor } = await this.requireChannel(context);
+    const { account, parts, operator } = await this.requireChannel(context);
     const { reason } = validateSwitch(await bodyOf(context));
     const to = { state, reason: reason ?? 'operator' };
-    await this.switch(parts, account.config.id, to, actor);
+    await this.switch(context, parts, account.config.id, to, operator);
     return this.channelResponse(account);
   }
 
   /** Writes a switch, notifies all replicas, and applies the switch on this replica. */
   private async switch(
-    { sql, announceSwitch, applySwitches }: OperatorParts,
-    channel_id: string,
-    to: Parameters<typeof writeSwitch>[2],
-    actor: Actor,
+    { request }: RequestContext,
+    { sql, announceSwitch, applySwitches, installation }: OperatorParts,
+    id: string,
+    to: Switched | null,
+    operator: Operator,
   ): Promise<void> {
+    const isRow = installation.now.sources.get(id) === 'row';
     try {
-      await writeSwitch(sql, channel_id, to, actor);
+      await sql.begin(async (tx) => {
+        const { row, switched } = await lockChannel(tx, id);
+        requireMatch(request, channelTagOf({ row: isRow ? row : undefined, switched }));
+        await setSwitch(tx, id, to);
+        const before = switched ? { ...stateOf(switched) } : null;
+        const after = to ? stateOf(to) : null;
+        const action = `channel.${to === null ? 'enable' : VERBS[to.state]}`;
+        const change = { kind: 'channel_switch' as const, id, action, before, after };
+        await recordChange(tx, operator, { ...change, shown: { before, after } });
+      });
     } finally {
-      announceSwitch(channel_id);
+      announceSwitch(id);
     }
     await applySwitches();
   }
 
-  private async admit(context: RequestContext): Promise<Operator & { parts: OperatorParts }> {
-    const { actor } = await this.deps.authentication.requireOperator(context);
-    return { actor, parts: this.deps.operator() };
-  }
-
   private async requireChannel(context: RequestContext) {
-    const { parts, actor } = await this.admit(context);
+    const operator = await this.deps.authentication.requireOperator(context);
+    const parts = this.deps.operator();
     const account = parts.channels.account(context.params['id'] ?? '');
-    if (account) return { account, parts, actor };
+    if (account) return { account, parts, operator };
     throw channelNotFound();
   }
 
@@ -200,6 +176,7 @@ export class OperatorChannels {
       return {
         ...channelView(account, switchesById.get(id), tasks),
         ...{ source, replica: replica_id() },
+        wins: { rule: WINS_RULE, over: source !== 'row' && rowsById.has(id) ? ['row'] : [] },
         ...(source === 'row' ? rowView(account, rowsById.get(id)) : {}),
       };
     });

@@ -15,7 +15,8 @@ import {
   pageRequestOf,
   readQuery,
 } from '../management/list-query.ts';
-import { channelNotFound, type OperatorDeps } from './channels.ts';
+import { channelNotFound } from './channels.ts';
+import type { OperatorDeps } from './operator-parts.ts';
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };

@@ -39,7 +39,7 @@ export interface OrganizationChange {
   readonly tx: TransactionSql;
   readonly before: AccountRow;
   /** Adds a line to the audit logs of the organization and of the installation. */
-  audit(action: string, subject_id: string, members: Members): Promise<void>;
+  audit(action: string, subject_id: string, members: Members): Promise<unknown>;
   /** Moves money. Replicas get its messages after the commit. */
   move(command: MoneyCommand): Promise<void>;
 }

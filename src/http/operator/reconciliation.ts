@@ -16,7 +16,8 @@ import { readDateRange } from '../management/list-dates.ts';
 import { choiceParameter, nameParameter, readQuery } from '../management/list-query.ts';
 import { OPERATORS } from '../operators.ts';
 import { BILL_SOURCES, readBill } from './bill-formats.ts';
-import { channelNotFound, type OperatorDeps } from './channels.ts';
+import { channelNotFound } from './channels.ts';
+import type { OperatorDeps } from './operator-parts.ts';
 import { publicNames } from './provider-names.ts';
 
 const MAX_BILL_BYTES = 4 * 1024 * 1024;

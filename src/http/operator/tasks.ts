@@ -15,7 +15,7 @@ import { TASK_FILTERS } from '../management/tasks.ts';
 import { createLink } from '../tasks/answer.ts';
 import type { Link } from '../tasks/link.ts';
 import type { GenerationPorts } from '../tasks/ports.ts';
-import type { OperatorDeps } from './channels.ts';
+import type { OperatorDeps } from './operator-parts.ts';
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };

@@ -78,6 +78,6 @@ function audit(
   action: string,
   subject_id: string,
   after: object,
-): Promise<void> {
+): Promise<unknown> {
   return appendAudit(tx, { organization_id, actor, action, subject_id, before: null, after });
 }

@@ -49,7 +49,7 @@ import {
 interface OwnKeyParts {
   /** Encrypts the keys; 32 bytes. */
   readonly secret: Uint8Array;
-  readonly keys: Pick<OwnKeys, 'forget'>;
+  readonly keys: Pick<OwnKeys, 'forget' | 'serving'>;
   readonly installation: Pick<CurrentInstallation, 'now'>;
   /** Resolves when this replica has applied the committed keys of the organization. */
   readonly apply: (organization_id: string) => Promise<void>;

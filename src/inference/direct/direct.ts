@@ -7,7 +7,7 @@ import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
-import { chargeWith, feeToReserve, reservedPpm } from '../../catalogue/own-key-fee.ts';
+import { chargeWith } from '../../catalogue/own-key-fee.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import {
@@ -35,6 +35,7 @@ import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
+import { directChannels, mostOfDirect } from './before-admission.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
 const SCENES: Record<DirectModel['operation'], string> = {
@@ -204,10 +205,8 @@ async function reserveDirect(
   deps: DirectDeps,
   call: Omit<DirectCall<never, unknown>, 'request' | 'protocols'>,
 ): Promise<Reservation> {
-  const { model, key, own } = call;
-  const list = directCharge(model.price, call.max_units);
-  const ppm = own && reservedPpm(own.fee_ppm, key.cap_counts);
-  const amount = ppm === undefined ? list : feeToReserve(list, ppm);
+  const { model, key } = call;
+  const amount = mostOfDirect(call);
   call.record?.resolve(model, SCENES[model.operation]);
   const quota = deps.quotas.getOrCreate(key);
   const { request_id: call_id } = call;
@@ -224,7 +223,7 @@ async function requestDirect<Protocol, Opened>(
 ): Promise<Omit<OpenDirect<Opened>, 'reservation'>> {
   const { model, protocols, signal, record } = call;
   const serving = call.own?.channels ?? deps.channels.serving(model.id);
-  const channels = serving.filter(({ config }) => protocols[config.protocol] !== undefined);
+  const channels = directChannels(serving, protocols);
   const { policy } = model.declaration.routing ?? {};
   const options = { now: deps.now, random: deps.random, policy, signal, record };
   const { result: opened, permit } = await withFailover(channels, options, (acquired) => {

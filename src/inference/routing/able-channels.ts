@@ -26,6 +26,23 @@ export function channelsFor(
   return serving;
 }
 
+/**
+ * Returns the channels that cannot express a parameter of the call, each with the error that names the
+ * parameter; null for a channel whose protocol is not for chat.
+ */
+export function unableChannels(
+  serving: readonly ChannelActor[],
+  call: InferenceCall,
+): ReadonlyMap<ChannelActor, WeirError | null> {
+  const refusalOf = refusals(call);
+  const unable = new Map<ChannelActor, WeirError | null>();
+  for (const channel of serving) {
+    const refusal = refusalOf(channel);
+    if (refusal !== undefined) unable.set(channel, refusal);
+  }
+  return unable;
+}
+
 /** True if the channel's upstream reads the body in the client's own protocol. */
 function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
   return isChatProtocol(config.protocol) && requestProtocolOf(config.protocol) === call.protocol;
@@ -39,16 +56,27 @@ function channelsThatExpress(
   serving: readonly ChannelActor[],
   call: InferenceCall,
 ): readonly ChannelActor[] {
+  const unable = unableChannels(serving, call);
+  const able = serving.filter((channel) => !unable.has(channel));
+  const refusal = [...unable.values()].find((error) => error !== null);
+  if (able.length === 0 && refusal) throw refusal;
+  return able;
+}
+
+/**
+ * Returns the function that tells why a channel cannot express a call: the error that names the
+ * parameter, null if its protocol is not for chat, and undefined if it can.
+ */
+function refusals(call: InferenceCall): (channel: ChannelActor) => WeirError | null | undefined {
   let read: ReadRequest | undefined;
   const readCall = () => {
     read ??= readRequest(call.protocol, call.body);
     return read;
   };
   const uses = () => readCall().uses;
-  let refusal: WeirError | undefined;
-  const able = serving.filter((channel) => {
+  return (channel) => {
     const { protocol, models } = channel.config;
-    if (!isChatProtocol(protocol)) return false;
+    if (!isChatProtocol(protocol)) return null;
     const abilities = abilitiesOn(call.model.declaration.abilities, protocol);
     let error = isNative(channel, call)
       ? undefined
@@ -59,9 +87,6 @@ function channelsThatExpress(
       const model = { physical_model, public_model: call.model.id, abilities };
       error ??= bedrockRefusal({ client: call.protocol, body: call.body }, model, uses);
     }
-    refusal ??= error;
-    return !error;
-  });
-  if (able.length === 0 && refusal) throw refusal;
-  return able;
+    return error;
+  };
 }

@@ -52,6 +52,17 @@ const POLICIES: Record<RoutingPolicy, SortKeyOf> = {
   }),
 };
 
+/** Returns the function that gives the sort key of each of the channels of a call. */
+export function orderKeyOf(
+  channels: readonly ChannelActor[],
+  policy: RoutingPolicy = 'weighted',
+): (channel: ChannelActor) => OrderKey {
+  const known = channels.map(({ latency }) => latency.mean_ms ?? Number.POSITIVE_INFINITY);
+  const fastest_ms = Math.max(MIN_MEAN_MS, Math.min(...known));
+  const candidates = { fastest_ms: Number.isFinite(fastest_ms) ? fastest_ms : MIN_MEAN_MS };
+  return (channel) => POLICIES[policy](channel, candidates);
+}
+
 /** Returns the channels in the order in which they are tried. `random` returns 0 ≤ x < 1. */
 export function orderChannels(
   channels: readonly ChannelActor[],
@@ -59,12 +70,10 @@ export function orderChannels(
   policy: RoutingPolicy = 'weighted',
 ): ChannelActor[] {
   if (channels.length < 2) return [...channels];
-  const known = channels.map(({ latency }) => latency.mean_ms ?? Number.POSITIVE_INFINITY);
-  const fastest_ms = Math.max(MIN_MEAN_MS, Math.min(...known));
-  const candidates = { fastest_ms: Number.isFinite(fastest_ms) ? fastest_ms : MIN_MEAN_MS };
+  const keyOf = orderKeyOf(channels, policy);
   return channels
     .map((channel) => {
-      const { tiers, weight } = POLICIES[policy](channel, candidates);
+      const { tiers, weight } = keyOf(channel);
       // Efraimidis–Spirakis: u^(1/w) gives a weighted random order in one pass.
       const draw = weight === 0 ? 0 : random() ** (1 / Math.max(weight, 1e-6));
       return { channel, tiers, draw };

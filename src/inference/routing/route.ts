@@ -7,6 +7,7 @@ import {
   TerminalUpstreamError,
 } from '../../upstreams/contract.ts';
 import type { CallRecord } from '../records/call-record.ts';
+import { Candidates } from './candidates.ts';
 import { orderChannels } from './order.ts';
 import { attemptFailure } from './own-words.ts';
 
@@ -83,8 +84,7 @@ export function withFailover<Result>(
  * tried at most once.
  */
 export class Failover<Result> {
-  private readonly untried: ChannelActor[];
-  private readonly declined: ChannelActor[] = [];
+  private readonly candidates: Candidates<ChannelActor>;
   private readonly failures: RetryableUpstreamError[] = [];
   /** No attempt starts after this time, ms since the Unix epoch. */
   private readonly end_ms: number;
@@ -95,7 +95,7 @@ export class Failover<Result> {
     private readonly attempt: Attempt<Result>,
   ) {
     const { now, random, policy } = options;
-    this.untried = orderChannels(channels, random, policy).reverse();
+    this.candidates = new Candidates(orderChannels(channels, random, policy));
     this.end_ms = now() + MAX_FAILOVER_MS;
   }
 
@@ -113,7 +113,7 @@ export class Failover<Result> {
     for (;;) {
       if (signal.aborted) throw signal.reason;
       const mayTry = this.failures.length < MAX_ATTEMPTS && now() < this.end_ms;
-      const permit = mayTry ? this.acquireNext() : undefined;
+      const permit = mayTry ? this.candidates.next(this.acquire) : undefined;
       if (!permit) {
         if (control) return undefined;
         throw this.refusal();
@@ -135,24 +135,8 @@ export class Failover<Result> {
     }
   }
 
-  /**
-   * Acquires a permit for the next channel. A channel that gave no permit is tried again last, with
-   * an urgent call. A degraded or recovering channel gives an urgent call a slot that it refuses to
-   * other calls.
-   */
-  private acquireNext(): ChannelPermit | undefined {
-    const call_id = this.options.record?.request.id;
-    for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
-      const permit = channel.tryAcquire('call', false, call_id);
-      if (permit) return permit;
-      this.declined.push(channel);
-    }
-    for (let channel = this.declined.shift(); channel; channel = this.declined.shift()) {
-      const permit = channel.tryAcquire('call', true, call_id);
-      if (permit) return permit;
-    }
-    return undefined;
-  }
+  private readonly acquire = (channel: ChannelActor, urgent: boolean) =>
+    channel.tryAcquire('call', urgent, this.options.record?.request.id);
 
   /** Returns the error for the client if no channel served the call. */
   refusal(): WeirError {
@@ -182,7 +166,7 @@ function tooLateError(failures: readonly RetryableUpstreamError[]): WeirError {
  * Returns the error for the client. The error depends on why no channel served the call (spec:
  * Errors).
  */
-function noChannelError(
+export function noChannelError(
   channels: readonly ChannelActor[],
   failures: readonly RetryableUpstreamError[],
   now: number,

@@ -1,9 +1,18 @@
 /** How tasks use the own keys of their organization. */
 import type { ChannelActor } from '../../actors/channels/channel.ts';
+import type { OwnKeys, OwnServing } from '../../actors/channels/own-keys.ts';
+import { estimateGeneration } from '../../catalogue/generation-price.ts';
+import { feeToReserve, reservedPpm } from '../../catalogue/own-key-fee.ts';
 import { isOwnChannel } from '../../config/own-key-rows.ts';
 import type { ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEffectDeps, TaskWork } from './deps.ts';
+import type { CreateTask } from './port.ts';
+
+/** Where the channels of tasks are found. */
+export interface ServingDeps extends Pick<TaskEffectDeps, 'channels'> {
+  readonly own?: Pick<OwnKeys, 'serving'> | undefined;
+}
 
 /** The channels that may serve a task. Those of own keys are tried first. */
 interface ServingTask {
@@ -16,12 +25,24 @@ interface ServingTask {
  * own keys only, or if its organization wants own keys only.
  */
 export function servingTask(
-  { channels, own }: Pick<TaskEffectDeps, 'channels' | 'own'>,
-  { organization_id, model, own_only }: TaskWork,
+  { channels, own }: ServingDeps,
+  { organization_id, model, own_only }: Pick<TaskWork, 'organization_id' | 'model' | 'own_only'>,
 ): ServingTask {
   const found = own?.serving(organization_id, model);
   const isOwn = own_only || found?.mode === 'only';
   return { own: found?.channels ?? [], platform: isOwn ? [] : channels.serving(model) };
+}
+
+/**
+ * Returns the most that a task may cost its key, nano-USD. `own` is set if only own keys may serve it, so
+ * that the most is their fee.
+ */
+export function mostOfTask(
+  { model, input, key }: Pick<CreateTask, 'model' | 'input' | 'key'>,
+  own: OwnServing | undefined,
+): number {
+  const list = estimateGeneration(model, input);
+  return own ? feeToReserve(list, reservedPpm(own.fee_ppm, key.cap_counts)) : list;
 }
 
 /** Returns what a task costs, in millionths of its list price; undefined on the platform's channels. */

@@ -11,21 +11,20 @@ import type { Effect, EffectContext, EffectReport } from '../../actors/durable/k
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { LostSubmissionError, type SubmitResult } from '../../upstreams/generation/contract.ts';
-import { unsentParameter } from '../../upstreams/generation/sent-parameters.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
-import { orderChannels } from '../routing/order.ts';
+import { Candidates } from '../routing/candidates.ts';
 import { saidBy, withoutOwnWords } from '../routing/own-words.ts';
 import { refusedMessage } from '../routing/route.ts';
 import {
   type Route,
   routeOfSubmission,
-  routeOver,
   type TaskEffectDeps,
   type TaskWork,
   withBytes,
   workOf,
 } from './deps.ts';
 import { rejectionErrorCode, taskErrorCode } from './failures.ts';
+import { jobRoutes } from './job-routes.ts';
 import { servingTask } from './own-tasks.ts';
 import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
@@ -79,21 +78,16 @@ export class Submission {
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
     if (work.cancel_requested || this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
-    const routes = this.routes(work, tried, pinned);
-    // If no channel gave a permit, all are tried once more with `urgent`. Then degraded channels
-    // give more slots.
-    for (const urgent of [false, true]) {
-      for (const route of routes) {
-        const permit = route.channel.tryAcquire('job', urgent, work.id);
-        if (!permit) continue;
-        if (!(await this.recordSubmission(work, permit))) return this.unrecorded(work);
-        const hasOtherChannel = routes.some(
-          (other) => other !== route && other.channel.canAcquire(),
-        );
-        return this.attempt(work, route, permit, context, hasOtherChannel);
-      }
-    }
-    return { report: this.noChannelEvent(work, routes) };
+    const routes = jobRoutes(this.deps, work, tried, pinned);
+    const taken = new Candidates([...routes]).next((route, urgent) => {
+      const permit = route.channel.tryAcquire('job', urgent, work.id);
+      return permit && { route, permit };
+    });
+    if (!taken) return { report: this.noChannelEvent(work, routes) };
+    const { route, permit } = taken;
+    if (!(await this.recordSubmission(work, permit))) return this.unrecorded(work);
+    const hasOtherChannel = routes.some((other) => other !== route && other.channel.canAcquire());
+    return this.attempt(work, route, permit, context, hasOtherChannel);
   };
 
   /**
@@ -127,22 +121,6 @@ export class Submission {
     if (produced) return { report: { type: 'PRODUCED', outputs: produced.outputs.length } };
     if (job && channel_id) return { report: this.submitted(channel_id) };
     return undefined;
-  }
-
-  /** Returns the routes over channels that can send every parameter of the task (P18). */
-  private routes(work: TaskWork, tried: readonly string[], pinned: string | null): Route[] {
-    const policy = this.deps.catalogue(work.organization_id).find(work.model)?.declaration
-      .routing?.policy;
-    const { own, platform } = servingTask(this.deps, work);
-    return [own, platform]
-      .map((serving) =>
-        serving.filter(({ config: { id } }) => !tried.includes(id) && (pinned ?? id) === id),
-      )
-      .flatMap((serving) => orderChannels(serving, this.deps.random, policy))
-      .flatMap((channel) => routeOver(this.deps, channel, work.model) ?? [])
-      .filter(({ protocol, physical_model }) => {
-        return unsentParameter(protocol.name, physical_model, work.input) === undefined;
-      });
   }
 
   private async recordSubmission(work: TaskWork, permit: ChannelPermit): Promise<boolean> {

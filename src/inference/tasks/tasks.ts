@@ -7,8 +7,6 @@ import type { Channels } from '../../actors/channels/channels.ts';
 import type { OwnKeys, OwnServing } from '../../actors/channels/own-keys.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
-import { estimateGeneration } from '../../catalogue/generation-price.ts';
-import { feeToReserve, reservedPpm } from '../../catalogue/own-key-fee.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
@@ -19,7 +17,7 @@ import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
-import { isShortOfMoney, refuseOtherAccount } from './own-tasks.ts';
+import { isShortOfMoney, mostOfTask, refuseOtherAccount } from './own-tasks.ts';
 import {
   type CreateTask,
   TASK_ID_PREFIX,
@@ -165,9 +163,7 @@ export class Tasks implements TaskPort {
     refuseUnsent([...(own?.channels ?? []), ...platform], model.id, input);
     const id = `${TASK_ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
-    const list = estimateGeneration(model, input);
-    const ppm = own && own_only ? reservedPpm(own.fee_ppm, key.cap_counts) : undefined;
-    const amount = ppm === undefined ? list : feeToReserve(list, ppm);
+    const amount = mostOfTask({ model, input, key }, own_only ? own : undefined);
     const idempotency = idempotencyOf(request, id);
     const task = {
       id,

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorOf } from '../../support/envelope.ts';
 import { OperatedChannels } from '../../support/operated-channels.ts';
+import { OperatorClient } from '../../support/operator-client.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../../support/throwaway.ts';
 import { until } from '../../support/until.ts';
@@ -50,7 +51,12 @@ test('409: a channel of the file is read-only, and the error says why', async ()
     expect(error.message).toContain('weir.yaml');
     expect(error.hint).toContain('weir.yaml');
   }
-  expect((await channels.send('GET', '/filed')).headers.get('etag')).toBeNull();
+  // Its entity tag stands for its switch.
+  const stale = { 'if-match': (await channels.send('GET', '/filed')).headers.get('etag') ?? '' };
+  await channels.ask('POST', '/filed/drain');
+  expect((await channels.send('POST', '/filed/enable', undefined, stale)).status).toBe(412);
+  await channels.ask('POST', '/filed/enable');
+  expect((await channels.send('GET', '/filed')).headers.get('etag')).toBe(stale['if-match']);
   const taken = await channels.send('POST', '', account('filed'));
   expect((await errorOf(taken, 409)).param).toBe('id');
   expect(await channels.check({ channel: 'filed' })).toMatchObject({ key_tested: true });
@@ -70,7 +76,18 @@ test('the file wins over a row of the same id, also one that it gets later', asy
     ['filed', 'file', 0],
     ['made', 'file', 9],
   ]);
+  expect(await channels.ask('GET', '/made')).toMatchObject({ wins: { over: ['row'] } } as object);
   expect((await channels.send('PATCH', '/made', { weight: 2 })).status).toBe(409);
+  // A switch of the channel of the file is taken back with its own entity tag.
+  const drained = await channels.send('POST', '/made/drain');
+  expect(drained.status).toBe(200);
+  const changes = new OperatorClient<{ data: { seq: number }[] }>(
+    ...(['configuration/changes', () => weir] as const),
+  );
+  const [change] = (await changes.ask('GET', '?id=made&kind=channel_switch')).data;
+  const tag = { 'if-match': (await channels.send('GET', '/made')).headers.get('etag') ?? '' };
+  const back = await changes.send('POST', `/${change?.seq}/take-back`, undefined, tag);
+  expect(back.status).toBe(200);
   writeFile(account('filed'));
   await until('the row is used again', async () => (await shown())[1]?.[1] === 'row');
   expect((await shown())[1]).toEqual(['made', 'row', 5]);

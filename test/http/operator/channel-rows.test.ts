@@ -29,7 +29,7 @@ describe('POST /v1/operator/channels', () => {
     expect(settings).toEqual({
       ...{ object: 'channel', id: 'openai', source: 'row', protocol: 'openai' },
       ...{ base_url: world.simulator.openai_url, priority: 0, weight: 1, max_concurrency: 200 },
-      ...{ timeout_ms: 120_000, enabled: true },
+      ...{ timeout_ms: 120_000, enabled: true, wins: { rule: expect.any(String), over: [] } },
       api_key_changed_at: expect.any(String),
       created_at: expect.any(String),
     } as never);

@@ -12,8 +12,8 @@ export const ACCOUNTS: readonly MutatedFile[] = [
       },
       {
         name: 'what an operator does is in one log only',
-        from: 'if (!isOperator) return;',
-        to: 'return;',
+        from: 'if (!isOperator) return seq;',
+        to: 'return seq;',
       },
       {
         name: 'two writers take the same number',

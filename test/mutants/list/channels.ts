@@ -38,7 +38,7 @@ export const CHANNELS: readonly MutatedFile[] = [
       },
       {
         name: 'each gap of the bus configures all channels again',
-        from: 'if (Bun.deepEquals(rows, this.rows)) return;',
+        from: 'if (Bun.deepEquals([rows, items], [this.rows, this.items])) return;',
         to: '',
       },
     ],
@@ -65,7 +65,7 @@ export const CHANNELS: readonly MutatedFile[] = [
       },
       {
         name: 'a channel is removed while its tasks run',
-        from: 'if (running > 0) throw tasksRun(running);',
+        from: '        await refuseRunning(tx, id);\n',
         to: '',
       },
       {

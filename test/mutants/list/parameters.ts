@@ -89,13 +89,13 @@ export const PARAMETERS: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/inference/tasks/submission.ts',
+    path: 'src/inference/tasks/job-routes.ts',
     tests: ['test/inference/tasks/unsent.test.ts'],
     mutants: [
       {
         name: 'a channel that cannot send a parameter gets the job',
-        from: 'return unsentParameter(protocol.name, physical_model, work.input) === undefined;',
-        to: 'return unsentParameter(protocol.name, physical_model, work.input) !== null;',
+        from: 'return unsentParameter(protocol.name, physical_model, input) === undefined;',
+        to: 'return unsentParameter(protocol.name, physical_model, input) !== null;',
       },
     ],
   },

@@ -52,8 +52,8 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'channels that declined are not tried as urgent',
-        from: "channel.tryAcquire('call', true, call_id)",
-        to: "channel.tryAcquire('call', false, call_id)",
+        from: "channel.tryAcquire('call', urgent, ",
+        to: "channel.tryAcquire('call', false, ",
       },
       {
         name: 'one throttled channel among others leads to a 429',

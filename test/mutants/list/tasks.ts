@@ -170,7 +170,7 @@ export const TASKS: readonly MutatedFile[] = [
       },
       {
         name: 'another call is admitted during a probe',
-        from: "if (value === 'probing') return null;",
+        from: "if (value === 'probing') return 'probing';",
         to: '',
       },
       {

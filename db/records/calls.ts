@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import type { CallFacts } from './record.ts';
 import { isOfClosedMonth, readLowestKept } from './refusal.ts';
+import { SharedValues } from './shared-values.ts';
 
 /** The record of a call without a usage line. */
 export interface FreeCall extends CallFacts {
@@ -51,8 +52,8 @@ const UNKNOWN = -1;
  */
 async function insert(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
   if (calls.length === 0) return;
-  const common = new Shared(haveSameCommon, commonOf);
-  const rare = new Shared(haveSameRare, rareOf);
+  const common = new SharedValues(haveSameCommon, commonOf);
+  const rare = new SharedValues(haveSameRare, rareOf);
   const column = (value: (call: FreeCall) => number | string) => `{${calls.map(value).join()}}`;
   await sql`
     insert into call_record (
@@ -82,44 +83,6 @@ async function insert(sql: Sql, calls: readonly FreeCall[]): Promise<void> {
     left join json_to_recordset(${rare.json()}::text::json) as few(
       number int, task_id text, detail jsonb) on few.number = rare
     on conflict do nothing`;
-}
-
-/** Values that some records share. Each combination is kept once. */
-class Shared {
-  private readonly texts: string[] = [];
-  private readonly numbers = new Map<string, number>();
-  private last: FreeCall | undefined;
-  private number = 0;
-
-  /** `isSame` compares two records fast; `valuesOf` returns undefined for a record without values. */
-  constructor(
-    private readonly isSame: (a: FreeCall, b: FreeCall) => boolean,
-    private readonly valuesOf: (call: FreeCall) => object | undefined,
-  ) {}
-
-  /** Returns the number of the values of a record. 0 = it has none. */
-  numberOf(call: FreeCall): number {
-    // In most cases the record has the values of the previous one.
-    if (this.last && this.isSame(this.last, call)) return this.number;
-    this.last = call;
-    const values = this.valuesOf(call);
-    this.number = values ? this.numberOfText(JSON.stringify(values)) : 0;
-    return this.number;
-  }
-
-  /** Returns all combinations with their numbers, as JSON. */
-  json(): string {
-    return `[${this.texts.join()}]`;
-  }
-
-  private numberOfText(text: string): number {
-    const known = this.numbers.get(text);
-    if (known !== undefined) return known;
-    const number = this.texts.length + 1;
-    this.numbers.set(text, number);
-    this.texts.push(`{"number":${number},${text.slice(1)}`);
-    return number;
-  }
 }
 
 /** Compares the columns of `COMMON`. It runs for every record, and a loop over names is slower. */

@@ -109,7 +109,7 @@ export function postDryRun(deps: DryRunRouteDeps): Handler {
     const { request, bytes } = context;
     const read = await readJsonObject(request, bytes.of(OPERATORS), MAX_INFERENCE_BODY_BYTES);
     const asked = validate(read.value);
-    const handlerOf = path(asked.path);
+    const handlerOf = callAt(asked.path);
     const key = await findKeyById(deps.orm, asked.api_key_id);
     if (!key) throw keyNotFound();
     const { sql, channels, replica_id } = deps.operator();
@@ -143,10 +143,10 @@ export function postDryRun(deps: DryRunRouteDeps): Handler {
 const REFUSED = { model: null, routing: null, price: null, channels: [], others: [] };
 
 /** Returns the maker of the handler of a path. Throws WeirError if the path is not that of a call. */
-function path(name: string): (deps: CallDeps) => Handler {
-  const handlerOf = Object.hasOwn(CALLS, name) ? CALLS[name] : undefined;
+function callAt(path: string): (deps: CallDeps) => Handler {
+  const handlerOf = Object.hasOwn(CALLS, path) ? CALLS[path] : undefined;
   if (handlerOf) return handlerOf;
-  if (name.startsWith(GEMINI) && GENERATES.test(name)) return geminiModels;
+  if (path.startsWith(GEMINI) && GENERATES.test(path)) return geminiModels;
   throw noCall();
 }
 

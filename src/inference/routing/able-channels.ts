@@ -56,9 +56,13 @@ function channelsThatExpress(
   serving: readonly ChannelActor[],
   call: InferenceCall,
 ): readonly ChannelActor[] {
-  const unable = unableChannels(serving, call);
-  const able = serving.filter((channel) => !unable.has(channel));
-  const refusal = [...unable.values()].find((error) => error !== null);
+  const refusalOf = refusals(call);
+  let refusal: WeirError | undefined;
+  const able = serving.filter((channel) => {
+    const error = refusalOf(channel);
+    refusal ??= error ?? undefined;
+    return error === undefined;
+  });
   if (able.length === 0 && refusal) throw refusal;
   return able;
 }

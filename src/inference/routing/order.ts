@@ -12,7 +12,7 @@ interface OrderKey {
 }
 
 /** The facts about all channels of a call that a policy needs. */
-interface Candidates {
+interface ChannelFacts {
   /**
    * Mean time of a call on the fastest channel, ms. Channels whose time is not known do not count.
    */
@@ -27,7 +27,7 @@ const MIN_MEAN_MS = 1;
  */
 const effectiveWeight = ({ config, health }: ChannelActor) => config.weight * health;
 
-type SortKeyOf = (channel: ChannelActor, candidates: Candidates) => OrderKey;
+type SortKeyOf = (channel: ChannelActor, facts: ChannelFacts) => OrderKey;
 
 /** The sort key of a channel by each routing policy. Each model declares its policy. */
 const POLICIES: Record<RoutingPolicy, SortKeyOf> = {
@@ -59,8 +59,8 @@ export function orderKeyOf(
 ): (channel: ChannelActor) => OrderKey {
   const known = channels.map(({ latency }) => latency.mean_ms ?? Number.POSITIVE_INFINITY);
   const fastest_ms = Math.max(MIN_MEAN_MS, Math.min(...known));
-  const candidates = { fastest_ms: Number.isFinite(fastest_ms) ? fastest_ms : MIN_MEAN_MS };
-  return (channel) => POLICIES[policy](channel, candidates);
+  const facts = { fastest_ms: Number.isFinite(fastest_ms) ? fastest_ms : MIN_MEAN_MS };
+  return (channel) => POLICIES[policy](channel, facts);
 }
 
 /** Returns the channels in the order in which they are tried. `random` returns 0 ≤ x < 1. */

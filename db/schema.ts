@@ -10,6 +10,7 @@ import {
   bigint,
   boolean,
   check,
+  date,
   index,
   integer,
   pgSequence,
@@ -50,6 +51,10 @@ export const organization = pgTable(
     own_keys: text('own_keys', { enum: ['only', 'first'] })
       .notNull()
       .default('only'),
+    /** The name of the time zone in which days begin (IANA), e.g. `Europe/Berlin`. */
+    time_zone: text('time_zone').notNull().default('UTC'),
+    /** True if the organization has a budget. Otherwise the ledger reads none. */
+    has_budgets: boolean('has_budgets').notNull().default(false),
     /** Calls of an organization that is not active are refused. Nothing of it is deleted. */
     status: text('status', { enum: ['active', 'suspended', 'closed'] })
       .notNull()
@@ -283,13 +288,15 @@ export const quotaGrant = pgTable(
     uncharged_nano_usd: int8('uncharged_nano_usd').notNull().default(0),
     uncharged_posted_nano_usd: int8('uncharged_posted_nano_usd').notNull().default(0),
     recall_acked: int8('recall_acked').notNull().default(0),
+    /** The day of the organization when the grant was opened: budgets of that day count it. */
+    day: date('day', { mode: 'string' }),
     created_at: createdAt(),
     closed_at: instant('closed_at'),
   },
   (table) => [
-    uniqueIndex('one_open_grant_per_key_and_replica')
-      .on(table.key_id, table.replica_id)
-      .where(sql`status = 'open'`),
+    // While calls of yesterday run, a key has one open grant for each of the two days.
+    index('open_grants_of_key').on(table.key_id, table.replica_id).where(sql`status = 'open'`),
+    index('grants_by_day').on(table.organization_id, table.day),
     index('open_grants_of_replica').on(table.replica_id).where(sql`status = 'open'`),
     check('grant_posted_never_negative', sql`${table.posted_nano_usd} >= 0`),
     check(
@@ -323,8 +330,12 @@ export const hold = pgTable(
       .default('held'),
     amount_nano_usd: int8('amount_nano_usd').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull().default(0),
+    /** What the key's cap counts of a settled hold beyond its charge. */
+    uncharged_nano_usd: int8('uncharged_nano_usd').notNull().default(0),
     /** The purpose of the hold, for example a task id. */
     reference: text('reference').notNull(),
+    /** The day of the organization when the hold was made: budgets of that day count it. */
+    day: date('day', { mode: 'string' }),
     expires_at: instant('expires_at').notNull(),
     created_at: createdAt(),
     resolved_at: instant('resolved_at'),
@@ -332,6 +343,7 @@ export const hold = pgTable(
   (table) => [
     index('open_holds_by_expiry').on(table.expires_at).where(sql`status = 'held'`),
     index('open_holds_of_key').on(table.key_id).where(sql`status = 'held'`),
+    index('holds_by_day').on(table.organization_id, table.day),
     check('hold_is_positive', sql`${table.amount_nano_usd} >= 0`),
     check(
       'hold_charges_only_what_it_held',

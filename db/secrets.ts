@@ -33,7 +33,8 @@ type IdKind =
   | 'account'
   | 'link'
   | 'view'
-  | 'upkey';
+  | 'upkey'
+  | 'budget';
 
 /** Returns a new id that starts with its kind: `key_0192…`. */
 export function newId(kind: IdKind): string {

@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from 'postgres';
+import { budgetGaps, windowGaps } from '../budgets/audit.ts';
 
 /** A sum of the ledger that does not add up. The audit must never find one (P1, P15). */
 export interface Imbalance {
@@ -13,6 +14,7 @@ export interface Imbalance {
  *
  * - deposits of an organization = balance + held + settled, and its credit = its deposits of credit;
  * - held money of an organization or key = granted - posted of its open grants + its open holds;
+ * - used and held money of a budget's window = that of the grants and holds of its days;
  * - an organization's and a key's charges = the sum of their usage lines;
  * - what a key's cap counts beyond its charges = the same of its usage lines;
  * - the charges of a grant or a settled hold = the sum of its usage lines;
@@ -130,13 +132,14 @@ export function compareSums(
       left join owned_holds on owned_holds.organization_id = organization.id
       left join owned_lines on owned_lines.organization_id = organization.id
       left join sums on sums.organization_id = organization.id
-    )
+    ), budget_gaps as (${budgetGaps(sql)})
     select what, id, nano_usd::int8 from (
       select 'key held' as what, id, held_gap as nano_usd from keys
       union all select 'organization deposits', id, deposit_gap from organizations
       union all select 'organization credit', id, credit_gap from organizations
       union all select 'organization sum', id, sum_gap from organizations
       union all select 'organization held', id, held_gap from organizations
+      union all ${windowGaps(sql)}
       ${charges} ${more}
     ) as gaps where nano_usd <> 0 order by what, id limit 100`;
 }

@@ -15,6 +15,8 @@ export interface OpenMoney {
    */
   open_nano_usd: number;
   recall_acked: number;
+  /** The day of the grant or hold; null if an earlier version made it. */
+  day: string | null;
 }
 
 /**
@@ -29,12 +31,12 @@ export function findOpenMoney(
   return tx<OpenMoney[]>`
     select organization_id, key_id, id, true as recallable,
       granted_nano_usd - settled_nano_usd + uncharged_nano_usd - uncharged_posted_nano_usd
-        as open_nano_usd, recall_acked
+        as open_nano_usd, recall_acked, day::text
     from quota_grant
     where status = 'open' and organization_id = any(${organization_ids}::text[])
       and (granted_nano_usd > settled_nano_usd or uncharged_nano_usd > uncharged_posted_nano_usd)
     union all
-    select organization_id, key_id, id, false, amount_nano_usd, 0 from hold
+    select organization_id, key_id, id, false, amount_nano_usd, 0, day::text from hold
     where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organization_ids}::text[])`;
 }
 

@@ -1,4 +1,5 @@
 import { SCOPES } from '../../src/access/actions.ts';
+import { CreateBudgetSchema, UpdateBudgetSchema } from '../../src/http/budgets/schema.ts';
 import {
   CheckAuditSchema,
   ExportAuditSchema,
@@ -227,6 +228,27 @@ const OWN_KEYS: readonly ReferenceRoute[] = [
   },
 ];
 
+const BUDGETS: readonly ReferenceRoute[] = [
+  route('GET', '/budgets', 'Lists the budgets, with what their present windows have used.'),
+  {
+    ...route('POST', '/budgets', 'Limits what the organization or a key spends in each window.'),
+    ...{ body: CreateBudgetSchema, headers: ONCE },
+    words: {
+      api_key_id: 'The key that the budget limits; null: all keys of the organization together.',
+      period: 'The length of a window: `day`, `week` or `month`.',
+      limit_amount: 'The most that is spent in a window, USD.',
+    },
+    more: 'What counts, and when: [budgets](../budgets.md).',
+  },
+  route('GET', '/budgets/{id}', 'Shows a budget, with what its present window has used.'),
+  {
+    ...route('PATCH', '/budgets/{id}', 'Changes the limit of a budget.'),
+    ...{ body: UpdateBudgetSchema, headers: CHANGE },
+    words: { limit_amount: 'The most that is spent in a window, USD.' },
+  },
+  { ...route('DELETE', '/budgets/{id}', 'Deletes a budget.'), headers: CHANGE },
+];
+
 /** Which page a view is of. */
 const VIEW = { page: 'The page of the view, e.g. `usage`.' };
 
@@ -311,6 +333,7 @@ export const MANAGEMENT_REFERENCE: readonly ReferenceRoute[] = [
   },
   ...DEBUG,
   ...CACHE,
+  ...BUDGETS,
   ...OWN_KEYS,
   ...VIEWS,
   ...AUDIT,

@@ -110,6 +110,7 @@ export const PATH_WORDS: readonly [path: string, words: string][] = [
   ['/v1/management/invitations/{id}', 'The id of an invitation, `link_…`.'],
   ['/v1/management/debug-windows/{id}', 'The id of a debug window, `dbg_…`.'],
   ['/v1/management/requests/{id}', 'The id of a call, `req_…`, or of its charge, `txn_…`.'],
+  ['/v1/management/budgets/{id}', 'The id of a budget, `budget_…`.'],
   ['/v1/management/upstream-keys/{id}', 'The id of an own upstream key, `upkey_…`.'],
   ['/v1/management/views/{id}', 'The id of a view, `view_…`.'],
   ['/v1/management/tasks/{id}', 'The id of a task, `weir_…`.'],

@@ -32,6 +32,8 @@ export const ACTIONS = {
   'billing.read': { says: 'see money', roles: ALL, scopes: ['read', 'billing'] },
   'keys.read': { says: 'see API keys', roles: ALL, scopes: ['read', 'keys'] },
   'keys.write': { says: 'create and change API keys', roles: WORKERS, scopes: ['keys'] },
+  'budgets.read': { says: 'see budgets', roles: ALL, scopes: ['read', 'billing', 'keys'] },
+  'budgets.write': { says: 'create, change and delete budgets', roles: ADMINS, scopes: [] },
   'keys.use': {
     says: 'call models with an API key of the organization',
     roles: WORKERS,

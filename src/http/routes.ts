@@ -8,6 +8,7 @@ import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
 import type { Authentication } from './auth/authentication.ts';
+import { budgetRoutes } from './budgets/routes.ts';
 import { cacheFeedback } from './cache/feedback.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
@@ -175,6 +176,7 @@ export function routes(deps: AppDeps): HttpRoute[] {
     ),
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...ownKeyRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...budgetRoutes(deps).map(([path, methods]) => openai(path, methods)),
   ];
 }
 

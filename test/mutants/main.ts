@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { ACCESS } from './list/access.ts';
 import { ACCOUNTS } from './list/accounts.ts';
 import { BOUNDS } from './list/bounds.ts';
+import { BUDGETS } from './list/budgets.ts';
 import { BUS } from './list/bus.ts';
 import { CHANNELS } from './list/channels.ts';
 import { CONTRACTS } from './list/contracts.ts';
@@ -38,6 +39,7 @@ export const MUTANTS = candidatesOf([
   ...PEOPLE_MUTANTS,
   ...QUOTA,
   ...LEDGER,
+  ...BUDGETS,
   ...BUS,
   ...CHANNELS,
   ...PARAMETERS,

@@ -38,6 +38,8 @@ export interface Tenant {
   view: string;
   /** An own upstream key that no model uses. */
   upstream_key: string;
+  /** A budget that limits nothing in practice. */
+  budget: string;
 }
 
 export interface Tenants {
@@ -135,6 +137,7 @@ export async function startTenants(): Promise<Tenants> {
       invitation: '',
       view: '',
       upstream_key: '',
+      budget: '',
     };
     return { id, key_id, api_key, token_id, management_token, ...objects };
   }
@@ -236,11 +239,19 @@ async function addUpstreamKey({ database: { sql } }: Tenants, tenant: Tenant): P
       '{}', 0)`;
 }
 
+async function addBudget({ database: { sql } }: Tenants, tenant: Tenant): Promise<void> {
+  tenant.budget = newId('budget');
+  await sql`
+    insert into budget (id, organization_id, period, limit_nano_usd)
+    values (${tenant.budget}, ${tenant.id}, 'day', 1000000000000)`;
+}
+
 /** Gives a tenant a completed task, whose webhook was delivered, and an ended batch. */
 async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
   await addPeople(tenants, tenant);
   await addView(tenants, tenant);
   await addUpstreamKey(tenants, tenant);
+  await addBudget(tenants, tenant);
   tenant.task = await tenants.createTask(tenant, 10);
   tenant.delivery = `msg_${tenant.task}`;
   const params = {

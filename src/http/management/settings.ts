@@ -36,6 +36,14 @@ export const SETTINGS = {
     }),
     default: 'only',
   },
+  time_zone: {
+    says: 'The time zone in which the days, weeks and months of budgets begin: a name of the IANA database, e.g. Europe/Berlin.',
+    schema: Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
+      errorMessage: 'must be a time zone of the IANA database, e.g. Europe/Berlin',
+    }),
+    default: 'UTC',
+  },
 } as const satisfies Partial<Record<keyof typeof organization.$inferSelect, Setting>>;
 
 type SettingName = keyof typeof SETTINGS;

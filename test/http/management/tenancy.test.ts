@@ -32,7 +32,8 @@ type Kind =
   | 'person'
   | 'invitation'
   | 'view'
-  | 'upstream_key';
+  | 'upstream_key'
+  | 'budget';
 
 interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -131,6 +132,11 @@ const ROUTES: Route[] = [
   management('POST', '/views', 415),
   management('PATCH', '/views/{id}', 200, 'view', { name: 'mine' }),
   management('DELETE', '/views/{id}', null, 'view'),
+  management('GET', '/budgets'),
+  management('POST', '/budgets', 200, undefined, { period: 'week', limit_amount: 1 }),
+  management('GET', '/budgets/{id}', 200, 'budget'),
+  management('PATCH', '/budgets/{id}', 200, 'budget', { limit_amount: 2 }),
+  management('DELETE', '/budgets/{id}', null, 'budget'),
   management('GET', '/upstream-keys'),
   management('POST', '/upstream-keys', 415),
   management('GET', '/upstream-keys/{id}', 200, 'upstream_key'),
@@ -197,6 +203,7 @@ const MISSING: Record<Kind, string> = {
   invitation: `link_${'0'.repeat(32)}`,
   view: `view_${'0'.repeat(32)}`,
   upstream_key: `upkey_${'0'.repeat(32)}`,
+  budget: `budget_${'0'.repeat(32)}`,
 };
 
 /** Sends the request of a route, for the object with this id. */

@@ -52,17 +52,17 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a charge above a hold exceeds the cap',
-        from: 'Math.min(missing, key_free ?? missing, balance)',
-        to: 'Math.min(missing, balance)',
+        from: 'Math.min(key_free ?? missing, balance, ...',
+        to: 'Math.min(balance, ...',
       },
       {
         name: 'a charge above a hold exceeds the balance',
-        from: 'Math.min(missing, key_free ?? missing, balance)',
-        to: 'Math.min(missing, key_free ?? missing)',
+        from: 'Math.min(key_free ?? missing, balance, ...',
+        to: 'Math.min(key_free ?? missing, ...',
       },
       {
         name: 'free money for a charge above a hold is not set aside',
-        from: '    this.books.setAside(key, added);\n',
+        from: '    this.books.setAside(key, hold.day, added);\n',
         to: '',
       },
       {
@@ -93,7 +93,7 @@ export const LEDGER: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the rest of a settled hold is not released',
-        from: '    this.freeMoney(key, hold.amount_nano_usd - counted);\n',
+        from: '    this.freeMoney(key, hold.day, hold.amount_nano_usd - counted);\n',
         to: '',
       },
       {
@@ -157,8 +157,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a repeated grant adds money again',
-        from: 'if (grant.granted_nano_usd !== command.expected_granted) {',
-        to: 'if (false) {',
+        from: 'grant.granted_nano_usd !== command.expected_granted || !(isOfToday',
+        to: '!(isOfToday',
       },
       {
         name: 'a call that has run is not paid if its key was revoked',
@@ -218,8 +218,8 @@ export const LEDGER: readonly MutatedFile[] = [
       { name: 'a share is not a whole number', from: 'Math.floor(free /', to: 'Number(free /' },
       {
         name: 'the balance does not limit a grant',
-        from: 'Math.min(keyFree, funds.balance)',
-        to: 'keyFree',
+        from: 'return balance < tightest.free ?',
+        to: 'return false ?',
       },
       {
         name: 'a grant exceeds the requested amount',
@@ -228,8 +228,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a short grant names the wrong limit',
-        from: 'keyFree <= funds.balance',
-        to: 'keyFree > funds.balance',
+        from: "{ bound: 'organization' as const,",
+        to: "{ bound: 'key' as const,",
       },
     ],
   },
@@ -306,7 +306,7 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'an expired key counts as active',
-        from: 'coalesce(expires_at <= weir_now(), false)',
+        from: 'coalesce(expires_at <= at, false)',
         to: 'false',
       },
       {

@@ -16,6 +16,7 @@ export interface KeyRecord {
   models: string[];
   expires_at: Date | null;
   requests_per_minute: number | null;
+  limits: (typeof apiKey.$inferSelect)['limits'];
   /** The time for a whole call if the client sets none, ms; null = no limit. */
   timeout_ms: number | null;
   /** `response_format` of image calls that send none; null = `url`. */
@@ -112,6 +113,7 @@ function selectKeys(orm: Orm) {
       models: apiKey.models,
       expires_at: apiKey.expires_at,
       requests_per_minute: apiKey.requests_per_minute,
+      limits: apiKey.limits,
       timeout_ms: apiKey.timeout_ms,
       image_response_format: apiKey.image_response_format,
       role: organization.role,

@@ -13,6 +13,7 @@ import {
   date,
   index,
   integer,
+  jsonb,
   pgSequence,
   pgTable,
   text,
@@ -20,6 +21,14 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
+
+/** A limit of a key (`src/inference/limits/limit.ts`). */
+interface StoredLimit {
+  readonly model: string | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_calls: number | null;
+}
 
 /** An amount of money or a counter: `int8` in the database, an exact JS number outside. */
 const int8 = (name: string) => bigint(name, { mode: 'number' });
@@ -164,6 +173,8 @@ export const apiKey = pgTable(
      * the limit of the role.
      */
     requests_per_minute: integer('requests_per_minute'),
+    /** Requests and tokens per minute and calls at the same time, of one model each or of all. */
+    limits: jsonb('limits').$type<readonly StoredLimit[]>().notNull().default([]),
     /** The time for a whole call if the client sets none, ms; null = no limit. */
     timeout_ms: integer('timeout_ms'),
     /** `response_format` of image calls that send none; null = `url`. */

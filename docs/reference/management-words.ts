@@ -40,6 +40,12 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   keep_hours: 'How long the copies are kept after the window, hours; 24 by default.',
   kind: 'Only deposits of this kind.',
   limit: 'The most rows of a page, 1 to 100; 50 by default.',
+  'limits[].model': 'The model of the limit; null: all models together.',
+  'limits[].requests_per_minute': 'The most calls and new tasks in any minute.',
+  'limits[].tokens_per_minute': 'The most tokens of chat in any minute.',
+  'limits[].concurrent_calls': 'The most calls at the same time.',
+  limits:
+    'Requests per minute, tokens per minute and calls at the same time: of one `model` each, or of all.',
   limitAmount:
     'The most that the key may spend, USD; null: no limit. More than 100,000 is stored as 100,000.',
   limitCurrency: 'Only `USD`: `CNY` is refused by name.',

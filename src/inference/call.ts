@@ -14,6 +14,7 @@ import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { chatCharge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
+import type { KeyLimit } from './limits/limit.ts';
 import type { CallRecord } from './records/call-record.ts';
 import type { AnswerRecorder } from './repeats/recorder.ts';
 
@@ -27,6 +28,8 @@ export interface Caller {
   readonly cap_counts?: 'charged' | 'list';
   /** Who shares answers of the cache; default: all keys of the organization. */
   readonly cache_scope?: 'organization' | 'key';
+  /** The limits of the key; default: none. */
+  readonly limits?: readonly KeyLimit[];
 }
 
 /** A validated call of a client, on its way through reserve → route → call → settle. */

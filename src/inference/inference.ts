@@ -31,6 +31,8 @@ import {
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
+import type { CallLimits } from './limits/call-limits.ts';
+import { reserveLimited } from './limits/limited-reservation.ts';
 import { chatBudget, pricedCall } from './priced-call.ts';
 import { channelsFor } from './routing/able-channels.ts';
 import { withHedge } from './routing/hedge.ts';
@@ -60,6 +62,8 @@ export interface InferenceDeps {
   rankOf?: (model: CatalogueModel) => number;
   /** The answers that may be sent again. Without it, every call reaches an upstream. */
   cache?: AnswerCache;
+  /** The limits of keys. Without it, no key has any. */
+  limits?: CallLimits;
   /** Receives errors that cannot reach the client any more. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -93,9 +97,15 @@ export class Inference {
     if (free) return free;
     const budget = chatBudget(call);
     const amount = budget.amountToReserve(call.stream);
-    const reservation =
-      quota.tryReserve(amount, call.request_id) ??
-      (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
+    const taking = this.deps.limits?.take({
+      ...{ key: call.key, model_id: call.model.id, call_id: call.request_id, is_concurrent: true },
+      tokens: () => budget.max_tokens,
+    });
+    const reserve = () =>
+      quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id));
+    const reservation = taking
+      ? await reserveLimited(taking, reserve)
+      : (quota.tryReserve(amount, call.request_id) ?? (await reserve()));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
     if (lookup && call.record) call.record.looked_up = true;

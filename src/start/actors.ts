@@ -38,6 +38,7 @@ import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
 import { channelEvents, publishSums, quotaEvents, startInspection } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
+import { startLimits } from './limits.ts';
 import { logError } from './log.ts';
 import { replicaMetrics } from './metrics.ts';
 import { operatedChannels } from './operated-channels.ts';
@@ -162,8 +163,12 @@ export async function startActors(
   await subscriptions.applyChannels();
   await subscriptions.applySwitches();
   await subscriptions.applyOwnKeys();
+  const { limits, stop: stopLimits } = await startLimits({
+    ...{ sql: databases.background.sql, redis_url, exclusive: databases.exclusive, onError },
+    replica_id: () => replica.id,
+  });
   const inference = new Inference({
-    quotas,
+    ...{ quotas, limits },
     channels,
     own: own.keys,
     catalogue,
@@ -209,6 +214,7 @@ export async function startActors(
   });
   const durable: RunningTasks = composeTasks({
     ...generation.parts,
+    limits,
     kinds: [webhooks, batchKind(background, batchWorker)],
     bodies,
     retention: {
@@ -329,6 +335,7 @@ export async function startActors(
       inspection.stop();
       await records.stop();
       stopSums();
+      stopLimits();
       await durable.stop();
       await outcomes.stop();
       await own.stop();

@@ -12,6 +12,7 @@ import { Timers } from '../actors/durable/timers.ts';
 import { Housekeeping, type HousekeepingDeps } from '../actors/housekeeping.ts';
 import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
 import type { CatalogueFor } from '../catalogue/catalogue.ts';
+import type { CallLimits } from '../inference/limits/call-limits.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
 import { TASK_KIND, taskKind } from '../inference/tasks/kind.ts';
 import { RunningSubmissions } from '../inference/tasks/running.ts';
@@ -43,6 +44,8 @@ export interface TaskParts
   readonly random: () => number;
   readonly hints: MoneyHintPublisher;
   readonly channels: Channels;
+  /** The limits of keys. Without it, no key has any. */
+  readonly limits?: CallLimits;
   readonly catalogue: CatalogueFor;
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Kinds of durable actors besides tasks. */
@@ -114,6 +117,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     ids,
     channels: parts.channels,
     own: parts.own,
+    limits: parts.limits,
     send: (command) => mailboxes.send(command),
     watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,

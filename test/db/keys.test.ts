@@ -47,7 +47,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
           external_id: null,
           timeout_ms: null,
         },
-        ...{ image_response_format: null, expires_at: null, requests_per_minute: null },
+        ...{ image_response_format: null, expires_at: null, requests_per_minute: null, limits: [] },
         ...more,
       }),
     );
@@ -67,6 +67,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       models: ['a', 'b,"{}'],
       expires_at,
       requests_per_minute: null,
+      limits: [],
       timeout_ms: null,
       image_response_format: null,
       role: 'standard',

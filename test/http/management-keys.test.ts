@@ -29,6 +29,7 @@ describe('POST /v1/management/api-keys', () => {
       tags: [],
       external_id: null,
       requests_per_minute: null,
+      limits: [],
       default_timeout_ms: null,
       default_image_response_format: null,
       expires_at: null,

@@ -13,6 +13,7 @@ import { CONTRACTS } from './list/contracts.ts';
 import { DEBUG } from './list/debug.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
+import { LIMITS } from './list/limits.ts';
 import { LISTS } from './list/lists.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PARAMETERS } from './list/parameters.ts';
@@ -56,6 +57,7 @@ export const MUTANTS = candidatesOf([
   ...CONTRACTS,
   ...DEBUG,
   ...DURABLE,
+  ...LIMITS,
   ...LISTS,
   ...LIVE_ACTORS,
   ...VENDORS,

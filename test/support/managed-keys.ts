@@ -19,6 +19,7 @@ export interface KeyRecord {
   tags: string[];
   external_id: string | null;
   requests_per_minute: number | null;
+  limits: object[];
   default_timeout_ms: number | null;
   default_image_response_format: string | null;
   expires_at: string | null;

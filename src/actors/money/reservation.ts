@@ -36,6 +36,7 @@ export interface ReservationOwner {
  */
 export class Reservation {
   private hasEnded = false;
+  private onEnd: ((line: Consumption | undefined) => void) | undefined;
 
   constructor(
     private readonly owner: ReservationOwner,
@@ -43,6 +44,14 @@ export class Reservation {
     /** Reserved nano-USD. */
     private reserved: number,
   ) {}
+
+  /**
+   * Calls `onEnd` once, when the reservation ends: with the usage line, or with undefined if it is released. Must
+   * not throw.
+   */
+  whenEnded(onEnd: (line: Consumption | undefined) => void): void {
+    this.onEnd = onEnd;
+  }
 
   get amount(): number {
     return this.reserved;
@@ -71,6 +80,7 @@ export class Reservation {
   settle(line: Consumption, actual: number, counted = actual): Promise<Settlement> {
     if (this.hasEnded) return Promise.reject(new Error('the reservation has already ended'));
     this.hasEnded = true;
+    this.onEnd?.(line);
     return this.owner.settle(this.grant_id, this.reserved, line, actual, counted);
   }
 
@@ -78,6 +88,7 @@ export class Reservation {
   release(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
+    this.onEnd?.(undefined);
     this.owner.release(this.grant_id, this.reserved);
   }
 }

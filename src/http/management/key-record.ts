@@ -12,6 +12,7 @@ export function keySettings(key: ManagedKey) {
     tags: key.tags,
     external_id: key.external_id,
     requests_per_minute: key.requests_per_minute,
+    limits: key.limits,
     default_timeout_ms: key.timeout_ms,
     default_image_response_format: key.image_response_format,
     expires_at: key.expires_at?.toISOString() ?? null,

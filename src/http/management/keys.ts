@@ -27,6 +27,7 @@ import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { requireMatch, withEtag } from '../etag.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import { type ChangeDeps, changeOnce } from './change-once.ts';
+import { storedLimits } from './key-limits.ts';
 import { refuseUnknownModel } from './key-models.ts';
 import { auditedKey, keyRecord, keySettings } from './key-record.ts';
 import { readQuery } from './list-query.ts';
@@ -83,6 +84,7 @@ const DEFAULTS = {
   tags: [],
   external_id: null,
   requests_per_minute: null,
+  limits: [],
   timeout_ms: null,
   image_response_format: null,
   expires_at: null,
@@ -122,8 +124,10 @@ export function createApiKey(deps: ManagementDeps): Handler {
       MAX_MANAGEMENT_BODY_BYTES,
     );
     const body = validateCreate(value);
-    const fields = normalizeKeyFields(body);
-    refuseUnknownModel(deps.catalogue(organization_id), body.models);
+    const catalogue = deps.catalogue(organization_id);
+    const limits = storedLimits(catalogue, body.limits ?? []);
+    const fields = { ...normalizeKeyFields(body), limits };
+    refuseUnknownModel(catalogue, body.models);
     const request = { organization_id, actor_id: actor.id, route: 'POST api-keys', body: text };
     const created = changeOnce(deps, context, request, async (tx) => {
       const secret = newCredential('sk');
@@ -162,12 +166,13 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     };
     return changeKey(deps, context, manager, 'api_key.update', text, async (tx, before) => {
       // A model that the catalogue lacks may stay in the list of a key that has it.
-      refuseUnknownModel(
-        ...([deps.catalogue(manager.organization_id), body.models, before.models] as const),
-      );
+      const catalogue = deps.catalogue(manager.organization_id);
+      refuseUnknownModel(catalogue, body.models, before.models);
+      const limits = body.limits && storedLimits(catalogue, body.limits, before.limits);
       refuseRevival(before, changes.status ?? before.status);
-      if (Object.keys(changes).length === 0) return undefined;
-      await updateKey(tx, manager.organization_id, before.id, changes);
+      const all = limits ? { ...changes, limits } : changes;
+      if (Object.keys(all).length === 0) return undefined;
+      await updateKey(tx, manager.organization_id, before.id, all);
       return keyAnswer;
     });
   };

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { WeirError } from '../../errors/weir-error.ts';
 import { MAX_CLIENT_TIMEOUT_MS, MIN_CLIENT_TIMEOUT_MS } from '../../inference/client-deadline.ts';
+import { LIMITS } from './key-limits.ts';
 import { choiceParameter } from './list-query.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
@@ -69,6 +70,7 @@ const fields = {
       errorMessage: `must be null or a whole number from 1 to ${MAX_REQUESTS_PER_MINUTE}`,
     }),
   ),
+  limits: Type.Optional(LIMITS),
   default_timeout_ms: Type.Optional(
     Type.Union(
       [

@@ -102,6 +102,11 @@ export class Budget {
     return highestPrice(price, model, body_text);
   }
 
+  /** The most tokens that the call may use, input and output. */
+  get max_tokens(): number {
+    return this.max_input_tokens + this.max_output_tokens;
+  }
+
   /**
    * Input tokens, counted with a tokenizer. Counting is slow, so the tokens are counted once, and
    * only when they are needed.

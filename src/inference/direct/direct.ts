@@ -33,6 +33,8 @@ import type { KeptAnswer } from '../cache/kept-answer.ts';
 import { ledAnswer } from '../cache/led-answer.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
+import type { CallLimits } from '../limits/call-limits.ts';
+import { reserveLimited } from '../limits/limited-reservation.ts';
 import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
 import { directChannels, mostOfDirect } from './before-admission.ts';
@@ -54,6 +56,8 @@ export interface DirectDeps {
   random: () => number;
   /** The answers that may be sent again. */
   cache?: AnswerCache;
+  /** The limits of keys. Without it, no key has any. */
+  limits?: CallLimits;
   /** Receives errors that the operator must see in the log. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -211,7 +215,12 @@ async function reserveDirect(
   const quota = deps.quotas.getOrCreate(key);
   const { request_id: call_id } = call;
   const request = { amount, minimum: () => amount, signal: call.signal, call_id };
-  const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));
+  // Only chat is counted in tokens: the most of another call is not known.
+  const limited = { key, model_id: model.id, call_id, is_concurrent: true, tokens: () => 0 };
+  const taking = deps.limits?.take(limited);
+  const reservation = taking
+    ? await reserveLimited(taking, () => quota.reserve(request))
+    : (quota.tryReserve(amount, call_id) ?? (await quota.reserve(request)));
   call.record?.reserve(reservation.amount);
   return reservation;
 }

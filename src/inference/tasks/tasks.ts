@@ -10,6 +10,7 @@ import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/d
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
+import type { CallLimits } from '../limits/call-limits.ts';
 import { reusedKeyError } from '../repeats/refusals.ts';
 import { retryAfter } from '../routing/route.ts';
 import { resolveContinuation } from './continuation.ts';
@@ -49,6 +50,8 @@ export interface TasksDeps {
   readonly channels: Channels;
   /** The own keys of organizations. Without it, nobody has any. */
   readonly own?: Pick<OwnKeys, 'serving'> | undefined;
+  /** The limits of keys. Without it, no key has any. */
+  readonly limits?: CallLimits | undefined;
   /**
    * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
    */
@@ -139,6 +142,11 @@ export class Tasks implements TaskPort {
   private async createPaid(request: CreateTask): Promise<string> {
     const { key, model } = request;
     const own = this.deps.own?.serving(key.organization_id, model.id);
+    await this.deps.limits?.take({
+      ...{ key, model_id: model.id, call_id: this.deps.ids.uuid() },
+      // A task outlives its request, so it counts as a request only.
+      ...{ tokens: () => 0, is_concurrent: false },
+    });
     try {
       return await this.createNew(request, own, own?.mode === 'only');
     } catch (error) {

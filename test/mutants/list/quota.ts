@@ -134,8 +134,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'a settled reservation is released as well',
-        from: '    if (this.hasEnded) return;\n    this.hasEnded = true;\n    this.owner.release',
-        to: '    this.hasEnded = true;\n    this.owner.release',
+        from: '    if (this.hasEnded) return;\n    this.hasEnded = true;\n    this.onEnd?.(undefined);',
+        to: '    this.hasEnded = true;\n    this.onEnd?.(undefined);',
       },
       {
         name: 'an extension of an ended call keeps its money',

@@ -4,6 +4,7 @@ import { apiKey, organization } from './schema.ts';
 
 type ImageResponseFormat = 'url' | 'b64_json';
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
+type CapCounts = (typeof apiKey.cap_counts.enumValues)[number];
 type CacheScope = (typeof organization.cache_scope.enumValues)[number];
 type OrganizationStatus = (typeof organization.status.enumValues)[number];
 
@@ -15,6 +16,7 @@ export interface KeyRecord {
   models: string[];
   expires_at: Date | null;
   requests_per_minute: number | null;
+  limits: (typeof apiKey.$inferSelect)['limits'];
   /** The time for a whole call if the client sets none, ms; null = no limit. */
   timeout_ms: number | null;
   /** `response_format` of image calls that send none; null = `url`. */
@@ -24,6 +26,8 @@ export interface KeyRecord {
   organization_status: OrganizationStatus;
   /** The organization's own limit of requests per minute; null = that of its role. */
   organization_requests_per_minute: number | null;
+  /** What the key's cap counts of a call on an own key. */
+  cap_counts: CapCounts;
   /** Who shares answers of the cache: all keys of the organization, or each key alone. */
   cache_scope: CacheScope;
   /** True if the key was found by the secret before its rotation. Then `expires_at` is that secret's. */
@@ -109,11 +113,13 @@ function selectKeys(orm: Orm) {
       models: apiKey.models,
       expires_at: apiKey.expires_at,
       requests_per_minute: apiKey.requests_per_minute,
+      limits: apiKey.limits,
       timeout_ms: apiKey.timeout_ms,
       image_response_format: apiKey.image_response_format,
       role: organization.role,
       organization_status: organization.status,
       organization_requests_per_minute: organization.requests_per_minute,
+      cap_counts: apiKey.cap_counts,
       cache_scope: organization.cache_scope,
       is_previous_secret: sql<boolean>`false`,
       key_hash: apiKey.key_hash,

@@ -24,11 +24,14 @@ type KeyStatus = (typeof apiKey.status.enumValues)[number];
 interface KeySettings {
   readonly name: string;
   readonly limit_nano_usd: number | null;
+  /** What the limit counts of a call on an own key: the charge, or the list price. */
+  readonly cap_counts: 'charged' | 'list';
   readonly models: readonly string[];
   readonly tags: readonly string[];
   readonly external_id: string | null;
   /** The key's own limit; the limit of the role applies too. null = only the limit of the role. */
   readonly requests_per_minute: number | null;
+  readonly limits: (typeof apiKey.$inferSelect)['limits'];
   /** The time for a whole call if the client sets none, ms; null = no limit. */
   readonly timeout_ms: number | null;
   readonly image_response_format: 'url' | 'b64_json' | null;
@@ -61,7 +64,7 @@ const unposted = (sql: Sql | TransactionSql) => sql`coalesce((
  * (P1), and the held money does not. The last use is the time of the last usage line, also if that is removed.
  */
 const columns = (sql: Sql | TransactionSql) => sql`
-  id, name, key_prefix, status, limit_nano_usd, models, tags, external_id, requests_per_minute, timeout_ms,
+  id, name, key_prefix, status, limit_nano_usd, cap_counts, models, tags, external_id, requests_per_minute, limits, timeout_ms,
   image_response_format, expires_at, created_at, previous_until, deleted_at,
   (used_nano_usd + ${unposted(sql)})::int8 as used_nano_usd,
   (held_nano_usd - ${unposted(sql)})::int8 as held_nano_usd,
@@ -144,7 +147,12 @@ export async function insertKey(tx: TransactionSql, key: NewKey): Promise<Manage
     where organization.id = ${key.organization_id} group by organization.id`;
   if (!owned) throw new Error(`there is no organization ${key.organization_id}`);
   if (owned.listed >= owned.max_keys || owned.ever >= MAX_KEYS_EVER) return owned.max_keys;
-  await tx`insert into api_key ${tx({ ...key, ceiling_nano_usd: key.limit_nano_usd } as never)}`;
+  const columns = {
+    ...key,
+    ceiling_nano_usd: key.limit_nano_usd,
+    limits: tx.json(key.limits as never),
+  };
+  await tx`insert into api_key ${tx(columns as never)}`;
   const inserted = await findManagedKey(tx, key.organization_id, key.id);
   if (!inserted) throw new Error('the database returned no row');
   return inserted;
@@ -164,14 +172,15 @@ export async function updateKey(
   id: string,
   changes: KeyChanges,
 ): Promise<void> {
-  const { limit_nano_usd: limit } = changes;
+  const { limit_nano_usd: limit, limits } = changes;
+  const columns = limits === undefined ? changes : { ...changes, limits: tx.json(limits as never) };
   const ceiling =
     limit === undefined
       ? tx``
       : tx`, ceiling_nano_usd = case when ${limit}::int8 is not null
           then greatest(${limit}::int8, used_nano_usd + held_nano_usd) end`;
   await tx`
-    update api_key set ${tx(changes as never)} ${ceiling}
+    update api_key set ${tx(columns as never)} ${ceiling}
     where id = ${id} and organization_id = ${organization_id}`;
 }
 

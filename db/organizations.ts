@@ -55,15 +55,18 @@ export interface Balance {
 /** Returns the money of an organization; undefined if there is no such organization. */
 export async function readBalance(orm: Orm, organization_id: string): Promise<Balance | undefined> {
   // Charges of open grants count as settled, even if they are posted later.
-  const unposted = sql`coalesce((
-    select sum(settled_nano_usd - posted_nano_usd) from quota_grant
+  const ofGrants = (amount: string) => sql`coalesce((
+    select sum(${sql.raw(amount)}) from quota_grant
     where quota_grant.organization_id = organization.id and quota_grant.status = 'open'), 0)`;
+  const counted = ofGrants('settled_nano_usd - posted_nano_usd');
+  // What caps count and nobody pays returns to the organization.
+  const uncharged = ofGrants('uncharged_nano_usd - uncharged_posted_nano_usd');
   const [row] = await orm
     .select({
       deposited: organization.deposited_nano_usd,
-      available: organization.balance_nano_usd,
-      held: sql<number>`(${organization.held_nano_usd} - ${unposted})::int8`,
-      settled: sql<number>`(${organization.settled_nano_usd} + ${unposted})::int8`,
+      available: sql<number>`(${organization.balance_nano_usd} + ${uncharged})::int8`,
+      held: sql<number>`(${organization.held_nano_usd} - ${counted})::int8`,
+      settled: sql<number>`(${organization.settled_nano_usd} + ${counted} - ${uncharged})::int8`,
       credit: organization.credit_nano_usd,
     })
     .from(organization)

@@ -72,6 +72,19 @@ export async function declareExpiredDead(
   return rows.map((row) => row.id);
 }
 
+/**
+ * Returns the replicas whose lease ended at most `ago_ms` ago, or did not end yet, in the order of their ids, and how
+ * long ago they registered.
+ */
+export async function readSeenReplicas(
+  sql: Sql,
+  ago_ms: number,
+): Promise<{ id: string; age_ms: number }[]> {
+  return sql<{ id: string; age_ms: number }[]>`
+    select id, (extract(epoch from weir_now() - created_at) * 1000)::float8 as age_ms from replica
+    where lease_until > weir_now() - ${ago_ms} * interval '1 millisecond' order by id collate "C"`;
+}
+
 /** Returns at most 100 dead replicas that still have open grants. */
 export async function findDeadWithGrants(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

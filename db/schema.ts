@@ -10,8 +10,10 @@ import {
   bigint,
   boolean,
   check,
+  date,
   index,
   integer,
+  jsonb,
   pgSequence,
   pgTable,
   text,
@@ -19,7 +21,14 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
-import { recordColumns } from './records/columns.ts';
+
+/** A limit of a key (`src/inference/limits/limit.ts`). */
+interface StoredLimit {
+  readonly model: string | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_calls: number | null;
+}
 
 /** An amount of money or a counter: `int8` in the database, an exact JS number outside. */
 const int8 = (name: string) => bigint(name, { mode: 'number' });
@@ -47,6 +56,14 @@ export const organization = pgTable(
     cache_scope: text('cache_scope', { enum: ['organization', 'key'] })
       .notNull()
       .default('organization'),
+    /** A model that an own key serves runs on own keys only, or first; then on the platform's channels. */
+    own_keys: text('own_keys', { enum: ['only', 'first'] })
+      .notNull()
+      .default('only'),
+    /** The name of the time zone in which days begin (IANA), e.g. `Europe/Berlin`. */
+    time_zone: text('time_zone').notNull().default('UTC'),
+    /** True if the organization has a budget. Otherwise the ledger reads none. */
+    has_budgets: boolean('has_budgets').notNull().default(false),
     /** Calls of an organization that is not active are refused. Nothing of it is deleted. */
     status: text('status', { enum: ['active', 'suspended', 'closed'] })
       .notNull()
@@ -137,8 +154,14 @@ export const apiKey = pgTable(
      * limit.
      */
     ceiling_nano_usd: int8('ceiling_nano_usd'),
-    /** Posted charges, without the unposted charges of open grants. */
+    /** What the cap counts of a call on an own key: its charge (the fee), or its list price. */
+    cap_counts: text('cap_counts', { enum: ['charged', 'list'] })
+      .notNull()
+      .default('charged'),
+    /** What the cap counts, as far as it is posted: charges, and `uncharged_nano_usd`. */
     used_nano_usd: int8('used_nano_usd').notNull().default(0),
+    /** The part of the used money that was counted, and not charged. */
+    uncharged_nano_usd: int8('uncharged_nano_usd').notNull().default(0),
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     models: text('models').array().notNull().default(sql`'{}'`),
     /** The words by which the organization groups its keys. */
@@ -150,6 +173,8 @@ export const apiKey = pgTable(
      * the limit of the role.
      */
     requests_per_minute: integer('requests_per_minute'),
+    /** Requests and tokens per minute and calls at the same time, of one model each or of all. */
+    limits: jsonb('limits').$type<readonly StoredLimit[]>().notNull().default([]),
     /** The time for a whole call if the client sets none, ms; null = no limit. */
     timeout_ms: integer('timeout_ms'),
     /** `response_format` of image calls that send none; null = `url`. */
@@ -270,14 +295,19 @@ export const quotaGrant = pgTable(
     granted_nano_usd: int8('granted_nano_usd').notNull().default(0),
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
     posted_nano_usd: int8('posted_nano_usd').notNull().default(0),
+    /** The part of `settled` and of `posted` that is counted by the key's cap, and not charged. */
+    uncharged_nano_usd: int8('uncharged_nano_usd').notNull().default(0),
+    uncharged_posted_nano_usd: int8('uncharged_posted_nano_usd').notNull().default(0),
     recall_acked: int8('recall_acked').notNull().default(0),
+    /** The day of the organization when the grant was opened: budgets of that day count it. */
+    day: date('day', { mode: 'string' }),
     created_at: createdAt(),
     closed_at: instant('closed_at'),
   },
   (table) => [
-    uniqueIndex('one_open_grant_per_key_and_replica')
-      .on(table.key_id, table.replica_id)
-      .where(sql`status = 'open'`),
+    // While calls of yesterday run, a key has one open grant for each of the two days.
+    index('open_grants_of_key').on(table.key_id, table.replica_id).where(sql`status = 'open'`),
+    index('grants_by_day').on(table.organization_id, table.day),
     index('open_grants_of_replica').on(table.replica_id).where(sql`status = 'open'`),
     check('grant_posted_never_negative', sql`${table.posted_nano_usd} >= 0`),
     check(
@@ -311,8 +341,12 @@ export const hold = pgTable(
       .default('held'),
     amount_nano_usd: int8('amount_nano_usd').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull().default(0),
+    /** What the key's cap counts of a settled hold beyond its charge. */
+    uncharged_nano_usd: int8('uncharged_nano_usd').notNull().default(0),
     /** The purpose of the hold, for example a task id. */
     reference: text('reference').notNull(),
+    /** The day of the organization when the hold was made: budgets of that day count it. */
+    day: date('day', { mode: 'string' }),
     expires_at: instant('expires_at').notNull(),
     created_at: createdAt(),
     resolved_at: instant('resolved_at'),
@@ -320,6 +354,7 @@ export const hold = pgTable(
   (table) => [
     index('open_holds_by_expiry').on(table.expires_at).where(sql`status = 'held'`),
     index('open_holds_of_key').on(table.key_id).where(sql`status = 'held'`),
+    index('holds_by_day').on(table.organization_id, table.day),
     check('hold_is_positive', sql`${table.amount_nano_usd} >= 0`),
     check(
       'hold_charges_only_what_it_held',
@@ -328,64 +363,6 @@ export const hold = pgTable(
     check(
       'only_a_settled_hold_charges',
       sql`${table.status} = 'settled' or ${table.charged_nano_usd} = 0`,
-    ),
-  ],
-);
-
-/**
- * The usage line of a request: one settled charge. `id` is the billing transaction (`txn_…` in the
- * API), so a repeated settlement changes nothing (P15).
- */
-export const usageLine = pgTable(
-  'usage_line',
-  {
-    id: uuid('id').primaryKey(),
-    request_id: uuid('request_id').notNull(),
-    organization_id: text('organization_id').notNull(),
-    key_id: text('key_id').notNull(),
-    /** The grant or the hold that paid the charge. Exactly one of the two columns is set. */
-    grant_id: uuid('grant_id'),
-    hold_id: uuid('hold_id'),
-    scene: text('scene').notNull(),
-    access_channel: text('access_channel', { enum: ['platform', 'byok'] }).notNull(),
-    model: text('model').notNull(),
-    model_vendor: text('model_vendor').notNull(),
-    /** Internal: no public route shows this id (P5). */
-    channel_id: text('channel_id').notNull(),
-    /**
-     * `completed`: the answer was fully delivered. `partial`: the client left, the cap was reached
-     * or the upstream failed. `cached`: an earlier answer was sent again, for a part of its price.
-     */
-    outcome: text('outcome', { enum: ['completed', 'partial', 'cached'] }).notNull(),
-    input_tokens: integer('input_tokens').notNull(),
-    cached_input_tokens: integer('cached_input_tokens').notNull(),
-    cache_write_tokens: integer('cache_write_tokens').notNull(),
-    output_tokens: integer('output_tokens').notNull(),
-    /** True if the upstream reported no usage, so Weir counted the tokens with a tokenizer. */
-    estimated: boolean('estimated').notNull(),
-    charged_nano_usd: int8('charged_nano_usd').notNull(),
-    /**
-     * The amount that the platform absorbed, because it exceeded the reservation or hold, or
-     * because the grant was already closed (P12).
-     */
-    overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
-    created_at: createdAt(),
-    ...recordColumns(),
-  },
-  (table) => [
-    // Lists are also sorted by id. An index with the id would make each settlement a fourteenth dearer, and
-    // few lines have the same millisecond.
-    index('usage_by_key').on(table.key_id, table.at),
-    index('usage_by_organization').on(table.organization_id, table.at),
-    index('usage_by_transaction').using('brin', table.xid),
-    index('usage_by_cache_entry')
-      .on(sql`(detail->>'cache_entry_id')`)
-      .where(sql`(detail->>'cache_entry_id') is not null`),
-    check('charge_never_negative', sql`${table.charged_nano_usd} >= 0`),
-    check('overrun_never_negative', sql`${table.overrun_nano_usd} >= 0`),
-    check(
-      'usage_is_paid_from_one_place',
-      sql`(${table.grant_id} is null) <> (${table.hold_id} is null)`,
     ),
   ],
 );

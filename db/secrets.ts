@@ -32,7 +32,9 @@ type IdKind =
   | 'session'
   | 'account'
   | 'link'
-  | 'view';
+  | 'view'
+  | 'upkey'
+  | 'budget';
 
 /** Returns a new id that starts with its kind: `key_0192…`. */
 export function newId(kind: IdKind): string {

@@ -46,13 +46,15 @@ const SORT = { at: 'created_at', id: 'id' };
 /** The rows of organizations. Charges of open grants count as used, even if they are posted later. */
 const accounts = (sql: Sql | TransactionSql) => sql`
   select id, name, role, status, status_reason, status_changed_at, max_keys, requests_per_minute,
-    deposited_nano_usd as deposited, balance_nano_usd as available,
+    deposited_nano_usd as deposited,
+    balance_nano_usd + coalesce(unposted.uncharged, 0) as available,
     held_nano_usd - coalesce(unposted.nano_usd, 0) as held,
-    settled_nano_usd + coalesce(unposted.nano_usd, 0) as used,
+    settled_nano_usd + coalesce(unposted.nano_usd - unposted.uncharged, 0) as used,
     credit_limit_nano_usd as credit_limit, credit_nano_usd as credit, created_at,
     ${positionOf(sql, 'created_at')} as at_us
   from organization left join (
-    select organization_id, sum(settled_nano_usd - posted_nano_usd)::int8 as nano_usd
+    select organization_id, sum(settled_nano_usd - posted_nano_usd)::int8 as nano_usd,
+      sum(uncharged_nano_usd - uncharged_posted_nano_usd)::int8 as uncharged
     from quota_grant where status = 'open' group by organization_id
   ) as unposted on unposted.organization_id = organization.id`;
 

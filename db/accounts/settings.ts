@@ -48,3 +48,9 @@ export async function updateSettings(
 ): Promise<void> {
   await tx`update organization set ${tx(changes as never)} where id = ${organization_id}`;
 }
+
+/** True for the name of a time zone that the database knows. */
+export async function knowsTimeZone(tx: TransactionSql, name: string): Promise<boolean> {
+  const rows = await tx`select from pg_timezone_names where name = ${name}`;
+  return rows.length > 0;
+}

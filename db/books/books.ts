@@ -55,7 +55,8 @@ export async function readBookSums(sql: Sql): Promise<BookSums> {
     ) as holds, (
       select count(*)::int4 as open_grants,
         coalesce(sum(granted_nano_usd - settled_nano_usd), 0)::text as open_grants_amount,
-        coalesce(sum(settled_nano_usd - posted_nano_usd), 0)::text as open_grants_unposted
+        coalesce(sum(settled_nano_usd - posted_nano_usd
+          - (uncharged_nano_usd - uncharged_posted_nano_usd)), 0)::text as open_grants_unposted
       from quota_grant where status = 'open'
     ) as grants`;
   return sums as BookSums;

@@ -108,7 +108,7 @@ export const SUM_NAMES = [
 export const CHANNEL_SUMS = `
   select (at at time zone 'UTC')::date::text as day, channel_id, model,
     count(*)::int8 as requests,
-    sum(charged_nano_usd + overrun_nano_usd)::int8 as list_nano_usd,
+    sum(coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd))::int8 as list_nano_usd,
     sum(charged_nano_usd)::int8 as charged_nano_usd,
     sum(input_tokens::int8 + cached_input_tokens + cache_write_tokens)::int8 as input_tokens,
     sum(output_tokens)::int8 as output_tokens,

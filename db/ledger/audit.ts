@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from 'postgres';
+import { budgetGaps, windowGaps } from '../budgets/audit.ts';
 
 /** A sum of the ledger that does not add up. The audit must never find one (P1, P15). */
 export interface Imbalance {
@@ -13,7 +14,9 @@ export interface Imbalance {
  *
  * - deposits of an organization = balance + held + settled, and its credit = its deposits of credit;
  * - held money of an organization or key = granted - posted of its open grants + its open holds;
+ * - used and held money of a budget's window = that of the grants and holds of its days;
  * - an organization's and a key's charges = the sum of their usage lines;
+ * - what a key's cap counts beyond its charges = the same of its usage lines;
  * - the charges of a grant or a settled hold = the sum of its usage lines;
  * - an organization's sums of usage = the sum of the usage lines that they stand for.
  *
@@ -30,7 +33,8 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
   const payers = sql`
     union all
     select 'grant lines', id::text, gap from (
-      select quota_grant.id, settled_nano_usd - coalesce(sum(usage_line.charged_nano_usd), 0)
+      select quota_grant.id,
+        settled_nano_usd - uncharged_nano_usd - coalesce(sum(usage_line.charged_nano_usd), 0)
         - coalesce(min(closed_payer.charged_nano_usd), 0) as gap
       from quota_grant left join usage_line on usage_line.grant_id = quota_grant.id
       left join closed_payer on closed_payer.id = quota_grant.id
@@ -41,7 +45,20 @@ export function findImbalances(sql: Sql): Promise<Imbalance[]> {
         - coalesce(min(closed_payer.charged_nano_usd), 0) as gap
       from hold left join usage_line on usage_line.hold_id = hold.id
       left join closed_payer on closed_payer.id = hold.id
-      group by hold.id) as hold_lines`;
+      group by hold.id) as hold_lines
+    union all
+    select 'key counted', id, gap from (
+      select api_key.id, api_key.uncharged_nano_usd + coalesce(grants.uncharged, 0)
+        - coalesce(counted.uncharged, 0) - coalesce(closed.uncharged, 0) as gap
+      from api_key left join (
+        select key_id, sum(uncharged_nano_usd - uncharged_posted_nano_usd) as uncharged
+        from quota_grant where status = 'open' group by 1) as grants on grants.key_id = api_key.id
+      left join (
+        select key_id, sum(counted_nano_usd - charged_nano_usd) as uncharged from usage_line
+        where counted_nano_usd is not null group by 1) as counted on counted.key_id = api_key.id
+      left join (
+        select key_id, sum(uncharged_nano_usd) as uncharged from closed_charge group by 1
+      ) as closed on closed.key_id = api_key.id) as key_counted`;
   return compareSums(sql, lines, payers);
 }
 
@@ -67,7 +84,7 @@ export function compareSums(
   return sql<Imbalance[]>`
     with grants as (
       select organization_id, key_id, sum(granted_nano_usd - posted_nano_usd) as held,
-        sum(settled_nano_usd - posted_nano_usd) as unposted
+        sum(settled_nano_usd - posted_nano_usd - (uncharged_nano_usd - uncharged_posted_nano_usd)) as unposted
       from quota_grant where status = 'open' group by 1, 2
     ), holds as (
       select organization_id, key_id, sum(amount_nano_usd) as held from hold
@@ -94,7 +111,8 @@ export function compareSums(
     ), keys as (
       select api_key.id,
         api_key.held_nano_usd - coalesce(grants.held, 0) - coalesce(holds.held, 0) as held_gap,
-        api_key.used_nano_usd + coalesce(grants.unposted, 0) - coalesce(key_lines.charged, 0) as used_gap
+        api_key.used_nano_usd - api_key.uncharged_nano_usd + coalesce(grants.unposted, 0)
+          - coalesce(key_lines.charged, 0) as used_gap
       from api_key
       left join grants on grants.key_id = api_key.id
       left join holds on holds.key_id = api_key.id
@@ -114,13 +132,14 @@ export function compareSums(
       left join owned_holds on owned_holds.organization_id = organization.id
       left join owned_lines on owned_lines.organization_id = organization.id
       left join sums on sums.organization_id = organization.id
-    )
+    ), budget_gaps as (${budgetGaps(sql)})
     select what, id, nano_usd::int8 from (
       select 'key held' as what, id, held_gap as nano_usd from keys
       union all select 'organization deposits', id, deposit_gap from organizations
       union all select 'organization credit', id, credit_gap from organizations
       union all select 'organization sum', id, sum_gap from organizations
       union all select 'organization held', id, held_gap from organizations
+      union all ${windowGaps(sql)}
       ${charges} ${more}
     ) as gaps where nano_usd <> 0 order by what, id limit 100`;
 }

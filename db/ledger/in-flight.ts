@@ -15,10 +15,13 @@ export interface OpenMoney {
    */
   open_nano_usd: number;
   recall_acked: number;
+  /** The day of the grant or hold; null if an earlier version made it. */
+  day: string | null;
 }
 
 /**
- * Returns the open grants and holds of organizations that have uncharged money. With these rows,
+ * Returns the open grants and holds of organizations that have uncharged money: it is unused, or the cap of a
+ * key counts it and nobody posted that yet. With these rows,
  * the ledger distinguishes money in flight from spent money.
  */
 export function findOpenMoney(
@@ -27,12 +30,13 @@ export function findOpenMoney(
 ): Promise<OpenMoney[]> {
   return tx<OpenMoney[]>`
     select organization_id, key_id, id, true as recallable,
-      granted_nano_usd - settled_nano_usd as open_nano_usd, recall_acked
+      granted_nano_usd - settled_nano_usd + uncharged_nano_usd - uncharged_posted_nano_usd
+        as open_nano_usd, recall_acked, day::text
     from quota_grant
     where status = 'open' and organization_id = any(${organization_ids}::text[])
-      and granted_nano_usd > settled_nano_usd
+      and (granted_nano_usd > settled_nano_usd or uncharged_nano_usd > uncharged_posted_nano_usd)
     union all
-    select organization_id, key_id, id, false, amount_nano_usd, 0 from hold
+    select organization_id, key_id, id, false, amount_nano_usd, 0, day::text from hold
     where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organization_ids}::text[])`;
 }
 
@@ -44,7 +48,10 @@ export function openMoneyOf({ grants, holds }: LockedRows): OpenMoney[] {
   const open = [...grants.values()].map((grant) => ({
     ...grant,
     recallable: true,
-    open_nano_usd: grant.granted_nano_usd - grant.settled_nano_usd,
+    open_nano_usd:
+      grant.granted_nano_usd -
+      grant.settled_nano_usd +
+      (grant.uncharged_nano_usd - grant.uncharged_posted_nano_usd),
   }));
   const held = [...holds.values()].filter(({ status }) => status === 'held');
   return [

@@ -81,7 +81,7 @@ function pickCommon(line: InlineLine): Common {
  */
 export function rareOf(line: InlineLine, at: number): object[] {
   const { cached_input_tokens, cache_write_tokens, overrun_nano_usd } = line;
-  const { reasoning_tokens = 0, audio_tokens = 0 } = line;
+  const { reasoning_tokens = 0, audio_tokens = 0, list_nano_usd, counted_nano_usd } = line;
   const detail = line.record?.detail;
   const request_id = line.request_id === line.id ? undefined : line.request_id;
   if (
@@ -90,11 +90,23 @@ export function rareOf(line: InlineLine, at: number): object[] {
     overrun_nano_usd === 0 &&
     reasoning_tokens === 0 &&
     audio_tokens === 0 &&
+    list_nano_usd === undefined &&
+    counted_nano_usd === undefined &&
     !detail &&
     !request_id
   ) {
     return [];
   }
   const counts = { cached_input_tokens, cache_write_tokens, reasoning_tokens, audio_tokens };
-  return [{ place: at + 1, request_id, ...counts, overrun_nano_usd, detail }];
+  return [
+    {
+      place: at + 1,
+      request_id,
+      ...counts,
+      overrun_nano_usd,
+      list_nano_usd,
+      counted_nano_usd,
+      detail,
+    },
+  ];
 }

@@ -169,7 +169,8 @@ async function readBooks(tx: Sql, reading: Pick<LinesReading, 'seed'>): Promise<
   const owner = weight(tx, 'organization_id', reading);
   const total = (amount: string, by: Fragment) =>
     tx`coalesce(sum((${tx.unsafe(amount)})::numeric * ${by}), 0)`;
-  const unposted = 'settled_nano_usd - posted_nano_usd';
+  const unposted =
+    'settled_nano_usd - posted_nano_usd - (uncharged_nano_usd - uncharged_posted_nano_usd)';
   const [row] = await tx<BooksRow[]>`
     select (key.used + open.by_key - closed.by_key)::text as keys,
       (owner.settled + open.by_owner - closed.by_owner)::text as organizations,
@@ -177,7 +178,7 @@ async function readBooks(tx: Sql, reading: Pick<LinesReading, 'seed'>): Promise<
       (summed.charged - closed.by_owner)::text as usage,
       closed.overruns::int4 as overruns, closed.overrun::text as overrun
     from
-      (select ${total('used_nano_usd', weight(tx, 'id', reading))} as used from api_key) as key,
+      (select ${total('used_nano_usd - uncharged_nano_usd', weight(tx, 'id', reading))} as used from api_key) as key,
       (select ${total('settled_nano_usd', weight(tx, 'id', reading))} as settled
         from organization) as owner,
       (select ${total(unposted, key)} as by_key, ${total(unposted, owner)} as by_owner
@@ -185,7 +186,7 @@ async function readBooks(tx: Sql, reading: Pick<LinesReading, 'seed'>): Promise<
       (select ${total('charged_nano_usd', key)} as by_key, ${total('charged_nano_usd', owner)} as by_owner,
         coalesce(sum(overruns), 0) as overruns, coalesce(sum(overrun_nano_usd), 0) as overrun
         from closed_charge) as closed,
-      (select ${total('settled_nano_usd', payerWeight(tx, 'id', reading))} as charged
+      (select ${total('settled_nano_usd - uncharged_nano_usd', payerWeight(tx, 'id', reading))} as charged
         from quota_grant) as payer,
       (select ${total('charged_nano_usd', payerWeight(tx, 'id', reading))} as charged from hold) as held,
       (select ${total('charged_nano_usd', payerWeight(tx, 'id', reading))} as charged

@@ -126,8 +126,8 @@ async function insertLines(
         organization_id, key_id, grant_id, scene, access_channel, model, model_vendor, channel_id,
         outcome, estimated, protocol, program, looked_up, id, input_tokens, output_tokens, charged_nano_usd,
         authenticated_us, reserved_us, routed_us, first_token_ms, ended_ms, created_at, at, xid,
-        request_id, overrun_nano_usd, cached_input_tokens, cache_write_tokens, reasoning_tokens,
-        audio_tokens, detail)
+        request_id, overrun_nano_usd, list_nano_usd, counted_nano_usd, cached_input_tokens,
+        cache_write_tokens, reasoning_tokens, audio_tokens, detail)
       select
         organization_id, key_id, grant_id, scene, access_channel, model, model_vendor, channel_id,
         outcome, estimated, protocol, program, looked_up, id, input_tokens, output_tokens,
@@ -139,6 +139,7 @@ async function insertLines(
         coalesce(rare.request_id, id),
         case when is_open then coalesce(rare.overrun_nano_usd, 0)
              else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end,
+        rare.list_nano_usd, case when is_open then rare.counted_nano_usd end,
         coalesce(rare.cached_input_tokens, 0), coalesce(rare.cache_write_tokens, 0),
         coalesce(rare.reasoning_tokens, 0), coalesce(rare.audio_tokens, 0), rare.detail
       from (select
@@ -159,14 +160,18 @@ async function insertLines(
       join shared using (number)
       left join json_to_recordset(${JSON.stringify(lines.flatMap(rareOf))}::text::json) as rare(
         place int8, request_id uuid, cached_input_tokens int, cache_write_tokens int,
-        reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, detail jsonb) using (place)
+        reasoning_tokens int, audio_tokens int, overrun_nano_usd int8, list_nano_usd int8,
+        counted_nano_usd int8, detail jsonb) using (place)
       ${skip_repeated ? sql`on conflict do nothing` : sql``}
-      returning grant_id, charged_nano_usd
+      returning grant_id, charged_nano_usd, counted_nano_usd
     ), total as (
-      select grant_id, count(*) as lines, sum(charged_nano_usd)::int8 as nano_usd
+      select grant_id, count(*) as lines,
+        sum(coalesce(counted_nano_usd, charged_nano_usd))::int8 as nano_usd,
+        sum(coalesce(counted_nano_usd - charged_nano_usd, 0))::int8 as uncharged_nano_usd
       from inserted group by grant_id
     ), charged as (
-      update quota_grant set settled_nano_usd = settled_nano_usd + total.nano_usd
+      update quota_grant set settled_nano_usd = settled_nano_usd + total.nano_usd,
+        uncharged_nano_usd = quota_grant.uncharged_nano_usd + total.uncharged_nano_usd
       from total where quota_grant.id = total.grant_id and total.nano_usd > 0
     )
     select coalesce(sum(lines), 0)::int4 as booked, coalesce(bool_or(not is_open), false) as has_absorbed

@@ -27,6 +27,10 @@ export interface UsageLine {
   estimated: boolean;
   charged_nano_usd: number;
   overrun_nano_usd: number;
+  /** The list price, if it is not the charge and the overrun: for a call on an own key. */
+  list_nano_usd?: number;
+  /** What the key's cap counts, if it is not the charge. */
+  counted_nano_usd?: number;
   /** How the call went. Without it, the line's date is the time of the settlement. */
   record?: CallFacts | undefined;
 }

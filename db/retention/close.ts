@@ -104,9 +104,9 @@ async function isNeeded(tx: Sql, { name, until, until_id }: Partition): Promise<
 async function addTotals(tx: Sql, { name, until }: Partition): Promise<void> {
   await tx`
     insert into closed_charge (closed_until, organization_id, key_id, lines, charged_nano_usd,
-      overruns, overrun_nano_usd, last_at)
+      uncharged_nano_usd, overruns, overrun_nano_usd, last_at)
     select ${until}::timestamptz, organization_id, key_id, count(*), sum(charged_nano_usd)::int8,
-      count(*) filter (where overrun_nano_usd > 0), sum(overrun_nano_usd)::int8, max(at)
+      coalesce(sum(counted_nano_usd - charged_nano_usd), 0)::int8, count(*) filter (where overrun_nano_usd > 0), sum(overrun_nano_usd)::int8, max(at)
     from ${tx(name)} group by 2, 3`;
   await tx`
     insert into closed_payer (id, charged_nano_usd)

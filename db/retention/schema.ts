@@ -30,6 +30,8 @@ export const closedCharge = pgTable(
     key_id: text('key_id').notNull(),
     lines: int8('lines').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull(),
+    /** What the cap counted beyond the charges. */
+    uncharged_nano_usd: int8('uncharged_nano_usd').notNull().default(0),
     /** The lines that have an overrun. */
     overruns: int8('overruns').notNull(),
     overrun_nano_usd: int8('overrun_nano_usd').notNull(),

@@ -16,6 +16,10 @@ export interface NewTask {
   input: object;
   hold_id: string;
   hold_nano_usd: number;
+  /** True if the hold covers only the fee of an own key of the organization. */
+  own_only: boolean;
+  /** True if the key's cap counts the list price, also on an own key. */
+  counts_list: boolean;
   submission_key: string;
   webhook_url: string | null;
   /** Milliseconds from now to the deadline. */
@@ -61,6 +65,10 @@ export interface TaskWorkRow {
   input: JsonValue;
   hold_id: string;
   hold_nano_usd: number;
+  /** True if the hold covers only the fee of an own key of the organization. */
+  own_only: boolean;
+  /** True if the key's cap counts the list price, also on an own key. */
+  counts_list: boolean;
   submission_key: string;
   channel_id: string | null;
   /**
@@ -86,10 +94,10 @@ export async function insertTask(
 ): Promise<void> {
   await tx`
     insert into task (id, organization_id, key_id, request_id, record, scene, model, input, hold_id,
-      hold_nano_usd, submission_key, webhook_url, deadline_at, created_at)
+      hold_nano_usd, own_only, counts_list, submission_key, webhook_url, deadline_at, created_at)
     values (${task.id}, ${task.organization_id}, ${task.key_id}, ${task.request_id},
       ${task.record ? JSON.stringify(task.record) : null}::text::jsonb, ${task.scene}, ${task.model}, ${JSON.stringify(task.input)}::text::jsonb, ${task.hold_id},
-      ${task.hold_nano_usd}, ${task.submission_key}, ${task.webhook_url},
+      ${task.hold_nano_usd}, ${task.own_only}, ${task.counts_list}, ${task.submission_key}, ${task.webhook_url},
       weir_now() + ${task.deadline_ms} * interval '1 millisecond', weir_now())`;
   if (request) await insertCreateRequest(tx, request);
 }
@@ -138,7 +146,7 @@ export async function findTaskWorks(
       floor(extract(epoch from created_at) * 1000)::int8 as created_ms,
       (extract(epoch from weir_now() - created_at) * 1000)::int8 as age_ms,
       case when ${withInput} then input end as input, hold_id,
-      hold_nano_usd, submission_key, channel_id,
+      hold_nano_usd, own_only, counts_list, submission_key, channel_id,
       (extract(epoch from weir_now() - submitted_at) * 1000)::int8 as submitted_ms_ago,
       cancel_requested_at is not null as cancel_requested, job, produced, outputs, webhook_url,
       (extract(epoch from deadline_at - weir_now()) * 1000)::int8 as ms_left

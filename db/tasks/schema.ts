@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import {
   bigint,
+  boolean,
   check,
   index,
   integer,
@@ -42,6 +43,10 @@ export const task = pgTable(
     /** The hold that pays the task; its amount is the upper bound of the charge. */
     hold_id: uuid('hold_id').notNull(),
     hold_nano_usd: bigint('hold_nano_usd', { mode: 'number' }).notNull(),
+    /** True if the hold covers only the fee of an own key, so no channel of the platform may serve it. */
+    own_only: boolean('own_only').notNull().default(false),
+    /** True if the key's cap counts the list price of the task, also on an own key. */
+    counts_list: boolean('counts_list').notNull().default(false),
     /** The idempotency key of the submission at the upstream, the same for every attempt. */
     submission_key: uuid('submission_key').notNull(),
     /**

@@ -38,6 +38,10 @@ export interface CallRow {
   readonly estimated: boolean;
   readonly charged_nano_usd: number;
   readonly overrun_nano_usd: number;
+  /** The price in the catalogue. On an own key it differs from the charge. */
+  readonly list_nano_usd: number;
+  /** What the cap of the key counted. */
+  readonly counted_nano_usd: number;
   readonly authenticated_us: number | null;
   readonly reserved_us: number | null;
   readonly routed_us: number | null;
@@ -206,7 +210,9 @@ function chargedColumns(sql: Sql) {
     detail ->> 'error_code' as error_code, detail ->> 'fault' as fault, detail ->> 'task_id' as task_id,
     ${SHARED.replace('scene, model,', 'usage_line.scene, usage_line.model,').replace('channel_id', 'usage_line.channel_id')},
     access_channel, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
-    reasoning_tokens, audio_tokens, estimated, charged_nano_usd, overrun_nano_usd`);
+    reasoning_tokens, audio_tokens, estimated, charged_nano_usd, overrun_nano_usd,
+    coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd) as list_nano_usd,
+    coalesce(counted_nano_usd, charged_nano_usd) as counted_nano_usd`);
 }
 
 function freeColumns(sql: Sql) {
@@ -214,5 +220,6 @@ function freeColumns(sql: Sql) {
     null::uuid as billing_id, outcome, status, error_code, fault, task_id, ${SHARED},
     'platform'::text as access_channel, 0 as input_tokens, 0 as cached_input_tokens,
     0 as cache_write_tokens, 0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
-    false as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd`);
+    false as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd,
+    0::int8 as list_nano_usd, 0::int8 as counted_nano_usd`);
 }

@@ -37,6 +37,10 @@ export interface UsageRow {
   readonly estimated: boolean;
   readonly charged_nano_usd: number;
   readonly overrun_nano_usd: number;
+  /** The price in the catalogue. On an own key it differs from the charge. */
+  readonly list_nano_usd: number;
+  /** What the cap of the key counted. */
+  readonly counted_nano_usd: number;
   readonly held_nano_usd: number;
   readonly first_token_ms: number | null;
   readonly ended_ms: number | null;
@@ -198,7 +202,8 @@ export function chargeColumns(sql: Sql) {
     id as sort_id, id as billing_id, request_id, key_id, at, created_at as settled_at, outcome, scene,
     model, model_vendor, access_channel, protocol, program, detail ->> 'task_id' as task_id, input_tokens,
     cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens, estimated,
-    charged_nano_usd, overrun_nano_usd, 0::int8 as held_nano_usd, first_token_ms, ended_ms, detail`;
+    charged_nano_usd, overrun_nano_usd, coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd) as list_nano_usd,
+    coalesce(counted_nano_usd, charged_nano_usd) as counted_nano_usd, 0::int8 as held_nano_usd, first_token_ms, ended_ms, detail`;
 }
 
 /**
@@ -210,10 +215,11 @@ function holds(sql: Sql, filters: UsageFilters, as_of: AsOf) {
     select task.hold_id as sort_id, null::uuid as billing_id, task.request_id, task.key_id,
       date_trunc('milliseconds', hold.created_at) as at, null::timestamptz as settled_at, 'held'::text as outcome, task.scene,
       task.model, coalesce(record ->> 'vendor', '') as model_vendor,
-      'platform'::text as access_channel, coalesce(record ->> 'protocol', '') as protocol,
+      case when own_only then 'byok' else 'platform' end as access_channel, coalesce(record ->> 'protocol', '') as protocol,
       coalesce(record ->> 'program', '') as program, task.id as task_id, 0 as input_tokens, 0 as cached_input_tokens,
       0 as cache_write_tokens, 0 as output_tokens, 0 as reasoning_tokens, 0 as audio_tokens,
       true as estimated, 0::int8 as charged_nano_usd, 0::int8 as overrun_nano_usd,
+      0::int8 as list_nano_usd, 0::int8 as counted_nano_usd,
       hold.amount_nano_usd as held_nano_usd, null::int4 as first_token_ms, null::int4 as ended_ms,
       record as detail
     from task join hold on hold.id = task.hold_id
@@ -227,7 +233,7 @@ function taskConditions(
   const { protocol, end_user } = rest;
   return sql`
     task.organization_id = ${organization_id}
-    ${rest.access_channel === 'byok' ? sql`and false` : sql``}
+    ${rest.access_channel === undefined ? sql`` : sql`and own_only = ${rest.access_channel === 'byok'}`}
     ${protocol === undefined ? sql`` : sql`and record ->> 'protocol' = ${protocol}`}
     ${end_user === undefined ? sql`` : sql`and record ->> 'end_user' = ${end_user}`}
     ${rest.vendor_models ? sql`and task.model = any(${rest.vendor_models as string[]})` : sql``}

@@ -37,7 +37,9 @@ const SHOW_DELETED_MINUTES = 60;
 export async function readMoneyState(sql: Sql, organization_id: string): Promise<MoneyState> {
   const [row] = await sql<{ balance: BalanceState; keys: KeyState[] }[]>`
     with unposted as (
-      select key_id, sum(settled_nano_usd - posted_nano_usd)::int8 as nano_usd from quota_grant
+      select key_id, sum(settled_nano_usd - posted_nano_usd)::int8 as nano_usd,
+        sum(uncharged_nano_usd - uncharged_posted_nano_usd)::int8 as uncharged
+      from quota_grant
       where status = 'open' and organization_id = ${organization_id} group by key_id
     ), key as (
       select api_key.id as key_id, status, limit_nano_usd,
@@ -47,9 +49,13 @@ export async function readMoneyState(sql: Sql, organization_id: string): Promise
       where organization_id = ${organization_id} and (deleted_at is null
         or deleted_at > weir_now() - ${SHOW_DELETED_MINUTES} * interval '1 minute')
       order by created_at desc, api_key.id desc limit ${MAX_KEYS}
-    ), rest as (select coalesce(sum(nano_usd), 0)::int8 as nano_usd from unposted)
-    select json_build_object('deposited', deposited_nano_usd, 'available', balance_nano_usd,
-        'held', held_nano_usd - rest.nano_usd, 'used', settled_nano_usd + rest.nano_usd,
+    ), rest as (
+      select coalesce(sum(nano_usd), 0)::int8 as nano_usd,
+        coalesce(sum(uncharged), 0)::int8 as uncharged
+      from unposted)
+    select json_build_object('deposited', deposited_nano_usd, 'available',
+        balance_nano_usd + rest.uncharged, 'held', held_nano_usd - rest.nano_usd,
+        'used', settled_nano_usd + rest.nano_usd - rest.uncharged,
         'credit', credit_nano_usd) as balance,
       coalesce((select json_agg(key) from key), '[]') as keys
     from organization cross join rest where id = ${organization_id}`;

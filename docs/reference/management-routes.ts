@@ -1,4 +1,5 @@
 import { SCOPES } from '../../src/access/actions.ts';
+import { CreateBudgetSchema, UpdateBudgetSchema } from '../../src/http/budgets/schema.ts';
 import {
   CheckAuditSchema,
   ExportAuditSchema,
@@ -28,6 +29,12 @@ import {
   RevokeInvitationSchema,
 } from '../../src/http/people/invitations.ts';
 import { ListPeopleSchema, UpdatePersonSchema } from '../../src/http/people/members.ts';
+import {
+  CreateOwnKeySchema,
+  NoMembersSchema,
+  RotateOwnKeySchema,
+  UpdateOwnKeySchema,
+} from '../../src/http/upstream-keys/schema.ts';
 import type { HeaderName, ReferenceRoute } from './route.ts';
 
 const ONCE: readonly HeaderName[] = ['Idempotency-Key'];
@@ -174,6 +181,74 @@ const CACHE: readonly ReferenceRoute[] = [
   },
 ];
 
+const OWN_KEYS: readonly ReferenceRoute[] = [
+  route('GET', '/upstream-keys', 'Lists the own upstream keys, without the keys themselves.'),
+  {
+    ...route('POST', '/upstream-keys', 'Tests an own upstream key, and keeps it encrypted.'),
+    ...{ body: CreateOwnKeySchema, headers: ONCE },
+    words: {
+      protocol: 'The protocol of the provider.',
+      models: 'The models that the key serves: public id → id at the provider; all that it lists.',
+      priority: 'Own keys with a lower number are tried first; 0 by default.',
+    },
+    more: 'What calls cost, and who sees what: [own keys](../own-keys.md).',
+  },
+  route('GET', '/upstream-keys/{id}', 'Shows an own upstream key, also a revoked one.'),
+  {
+    ...route(
+      'PATCH',
+      '/upstream-keys/{id}',
+      'Changes the name, the models or the priority of an own upstream key.',
+    ),
+    ...{ body: UpdateOwnKeySchema, headers: CHANGE },
+    words: {
+      models: 'The models that the key serves: public id → id at the provider.',
+      priority: 'Own keys with a lower number are tried first.',
+    },
+  },
+  {
+    ...route(
+      'POST',
+      '/upstream-keys/{id}/test',
+      'Tells why the provider refuses the key, if it does.',
+    ),
+    ...{ body: NoMembersSchema, body_optional: true },
+  },
+  {
+    ...route(
+      'POST',
+      '/upstream-keys/{id}/rotate',
+      'Tests another key of the same account, and puts it in the place of the old one.',
+    ),
+    ...{ body: RotateOwnKeySchema, headers: CHANGE },
+  },
+  {
+    ...route('POST', '/upstream-keys/{id}/revoke', 'Deletes the key, which no call uses any more.'),
+    ...{ body: NoMembersSchema, body_optional: true, headers: CHANGE },
+  },
+];
+
+const BUDGETS: readonly ReferenceRoute[] = [
+  route('GET', '/budgets', 'Lists the budgets, with what their present windows have used.'),
+  {
+    ...route('POST', '/budgets', 'Limits what the organization or a key spends in each window.'),
+    ...{ body: CreateBudgetSchema, headers: ONCE },
+    words: {
+      api_key_id: 'The key that the budget limits; null: all keys of the organization together.',
+      period: 'The length of a window: `day`, `week` or `month`.',
+      limit_amount: 'The most that is spent in a window, USD.',
+    },
+    more: 'What counts, and when: [budgets](../budgets.md).',
+  },
+  route('GET', '/budgets/{id}', 'Shows a budget, with what its present window has used.'),
+  {
+    ...route('PATCH', '/budgets/{id}', 'Changes the limit of a budget.'),
+    ...{ body: UpdateBudgetSchema, headers: CHANGE },
+    words: { limit_amount: 'The most that is spent in a window, USD.' },
+  },
+  { ...route('DELETE', '/budgets/{id}', 'Deletes a budget.'), headers: CHANGE },
+];
+
 /** Which page a view is of. */
 const VIEW = { page: 'The page of the view, e.g. `usage`.' };
 
@@ -258,6 +333,8 @@ export const MANAGEMENT_REFERENCE: readonly ReferenceRoute[] = [
   },
   ...DEBUG,
   ...CACHE,
+  ...BUDGETS,
+  ...OWN_KEYS,
   ...VIEWS,
   ...AUDIT,
 ];

@@ -8,10 +8,13 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   actor_id: 'Only changes by this person or token.',
   amount: 'USD.',
   api_key: 'The provider’s key. It is stored encrypted, and no answer has it.',
+  api_version: 'The version of Azure’s interface.',
   api_key_id: 'Only what this API key called.',
   as_of: '`as_of` of an earlier answer: the answer has the same state of the database.',
   base_url: 'The provider’s address; by default that of the vendor.',
   bucket: 'The length of a bucket of time; `day` by default.',
+  cap_counts:
+    'What the limit counts of a call on an own upstream key: `charged` (the default), or its `list` price.',
   channel: 'Only this channel.',
   code: 'The identity provider sends it.',
   compare: '`previous`: the answer has the span before, too.',
@@ -20,6 +23,7 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   default_image_response_format: 'The form of images for calls that name none.',
   default_timeout_ms:
     'The time of a call that sends no `x-weir-timeout-ms`, milliseconds; null: no limit.',
+  dialect: 'The vendor’s dialect of OpenAI’s chat completions; by default the host decides.',
   email: 'The e-mail address of the person.',
   enabled: 'False: the channel takes no calls.',
   endDate: 'The last day or instant: a date (the whole day), or an RFC 3339 datetime.',
@@ -36,6 +40,12 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   keep_hours: 'How long the copies are kept after the window, hours; 24 by default.',
   kind: 'Only deposits of this kind.',
   limit: 'The most rows of a page, 1 to 100; 50 by default.',
+  'limits[].model': 'The model of the limit; null: all models together.',
+  'limits[].requests_per_minute': 'The most calls and new tasks in any minute.',
+  'limits[].tokens_per_minute': 'The most tokens of chat in any minute.',
+  'limits[].concurrent_calls': 'The most calls at the same time.',
+  limits:
+    'Requests per minute, tokens per minute and calls at the same time: of one `model` each, or of all.',
   limitAmount:
     'The most that the key may spend, USD; null: no limit. More than 100,000 is stored as 100,000.',
   limitCurrency: 'Only `USD`: `CNY` is refused by name.',
@@ -106,6 +116,8 @@ export const PATH_WORDS: readonly [path: string, words: string][] = [
   ['/v1/management/invitations/{id}', 'The id of an invitation, `link_…`.'],
   ['/v1/management/debug-windows/{id}', 'The id of a debug window, `dbg_…`.'],
   ['/v1/management/requests/{id}', 'The id of a call, `req_…`, or of its charge, `txn_…`.'],
+  ['/v1/management/budgets/{id}', 'The id of a budget, `budget_…`.'],
+  ['/v1/management/upstream-keys/{id}', 'The id of an own upstream key, `upkey_…`.'],
   ['/v1/management/views/{id}', 'The id of a view, `view_…`.'],
   ['/v1/management/tasks/{id}', 'The id of a task, `weir_…`.'],
   ['/v1/management/batches/{id}', 'The id of a batch, `msgbatch_…`.'],

@@ -32,6 +32,8 @@ export const ACTIONS = {
   'billing.read': { says: 'see money', roles: ALL, scopes: ['read', 'billing'] },
   'keys.read': { says: 'see API keys', roles: ALL, scopes: ['read', 'keys'] },
   'keys.write': { says: 'create and change API keys', roles: WORKERS, scopes: ['keys'] },
+  'budgets.read': { says: 'see budgets', roles: ALL, scopes: ['read', 'billing', 'keys'] },
+  'budgets.write': { says: 'create, change and delete budgets', roles: ADMINS, scopes: [] },
   'keys.use': {
     says: 'call models with an API key of the organization',
     roles: WORKERS,
@@ -64,6 +66,16 @@ export const ACTIONS = {
   'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },
   'debug.read': { says: 'read copies of prompts and answers', roles: ADMINS, scopes: [] },
   'debug.write': { says: 'open and close debug windows', roles: ADMINS, scopes: [] },
+  'upstream_keys.read': {
+    says: 'see own upstream keys, without the keys themselves',
+    roles: ADMINS,
+    scopes: ['read'],
+  },
+  'upstream_keys.write': {
+    says: 'add, test, change, rotate and revoke own upstream keys',
+    roles: ADMINS,
+    scopes: [],
+  },
   'cache.write': { says: 'remove stored answers of the cache', roles: ADMINS, scopes: [] },
   'people.read': { says: 'see people and invitations', roles: ALL, scopes: ['read'] },
   'people.write': { says: 'invite people and change their roles', roles: ADMINS, scopes: [] },

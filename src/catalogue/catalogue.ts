@@ -141,11 +141,17 @@ export function isAllowed(
 }
 
 /**
+ * Returns the public models, with those that only own keys of the organization serve. Without an
+ * organization, only the public ones.
+ */
+export type CatalogueFor = (organization_id?: string) => Catalogue;
+
+/**
  * The models of this installation. A catalogue never changes: a changed configuration creates a new
  * catalogue.
  */
 export class Catalogue {
-  private readonly models: readonly CatalogueModel[];
+  private models: readonly CatalogueModel[];
   private readonly byName = new Map<string, CatalogueModel>();
 
   /**
@@ -164,6 +170,18 @@ export class Catalogue {
       for (const alias of model.aliases) this.byName.set(alias, model);
     }
     for (const model of this.models) this.byName.set(model.id, model);
+  }
+
+  /** Returns a catalogue that has these models, too. A name of this catalogue keeps its model. */
+  with(more: readonly CatalogueModel[]): Catalogue {
+    const extended = new Catalogue([], this.defaults);
+    extended.models = [...this.models, ...more];
+    for (const model of more) {
+      for (const alias of model.aliases) extended.byName.set(alias, model);
+    }
+    for (const model of more) extended.byName.set(model.id, model);
+    for (const [name, model] of this.byName) extended.byName.set(name, model);
+    return extended;
   }
 
   /** The model with this id or alias; undefined if there is none. */

@@ -108,6 +108,7 @@ export function demoConfig(simulatorUrl: string): WeirYaml {
     roles: {},
     ranking: { min_samples: DEFAULT_MIN_SAMPLES },
     cache: CACHE,
+    own_keys: { fee_share: 0 },
     default_models: {},
     channels: [...served].map(([protocol, models]) => ({
       ...LIMITS,

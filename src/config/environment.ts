@@ -48,6 +48,12 @@ const EnvironmentSchema = Type.Object({
       rule: 'must be one or more host:port, separated by commas',
     }),
   ),
+  WEIR_OWN_KEY_ALLOW_HOSTS: Type.Optional(
+    Type.String({
+      pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
+      rule: 'must be one or more host:port, separated by commas',
+    }),
+  ),
   WEIR_WRONG_KEYS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 60 }),
   WEIR_TRUSTED_PROXIES: Type.Optional(
     Type.String({
@@ -139,6 +145,8 @@ Environment:
                                    1000 (default 64)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,
                                    separated by commas (default: public hosts only)
+  WEIR_OWN_KEY_ALLOW_HOSTS         internal hosts that own keys of organizations may name:
+                                   host:port, separated by commas (default: public hosts only)
   WEIR_WRONG_KEYS_PER_MINUTE       the most invalid keys and tokens that one client address
                                    may send in a minute (default 60)
   WEIR_TRUSTED_PROXIES             proxies whose X-Forwarded-For names the client: addresses or

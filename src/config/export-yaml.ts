@@ -16,10 +16,10 @@ export function exportYaml(now: Installation, off: ReadonlySet<string>): string 
     .filter(({ id }) => sources.get(id) !== 'simulator')
     .map((channel) => exportChannel(channel, now, names, off.has(channel.id)));
   const models = mergedOverrides([...layers.overrides, ...layers.yaml.models]);
-  const { ranking, cache, roles } = layers.yaml;
+  const { ranking, cache, own_keys, roles } = layers.yaml;
   const default_models = presetsIn(now);
   const body = stringify(
-    { channels, models, default_models, ranking, cache, roles },
+    { channels, models, default_models, ranking, cache, own_keys, roles },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
   return `${headOf(now, names)}\n${body}`;

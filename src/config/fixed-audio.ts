@@ -1,8 +1,8 @@
 import { offersOf } from '../catalogue/contracts/families.ts';
 import { isGenerationFamily } from '../catalogue/families.ts';
 import type { ModelDeclaration } from '../catalogue/schema.ts';
+import type { ChannelConfig } from '../upstreams/contract.ts';
 import { unsentParameter } from '../upstreams/generation/sent-parameters.ts';
-import type { WeirYaml } from './schema.ts';
 
 /**
  * Returns the declaration of a model. If no channel of the model can request the opposite of its
@@ -11,7 +11,7 @@ import type { WeirYaml } from './schema.ts';
  */
 export function withFixedAudio(
   model: ModelDeclaration,
-  channels: WeirYaml['channels'],
+  channels: readonly Pick<ChannelConfig, 'protocol' | 'models'>[],
 ): ModelDeclaration {
   const { family, id } = model;
   if (!isGenerationFamily(family)) return model;

@@ -5,6 +5,7 @@ import { BUILT_IN_DEFAULTS, builtInModels } from '../catalogue/built-in.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
 import { GENERATION_SCENES, type GenerationScene } from '../catalogue/inputs.ts';
+import { WHOLE_PPM } from '../catalogue/own-key-fee.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
 import { withFixedAudio } from './fixed-audio.ts';
@@ -38,6 +39,8 @@ export interface Installation {
   readonly min_samples: number;
   /** How answers are sent again to identical calls. */
   readonly cache: WeirYaml['cache'];
+  /** What a call on an own key of its organization costs, in millionths of the list price. */
+  readonly own_key_fee_ppm: number;
   /** What it was made of. */
   readonly layers: Layers;
 }
@@ -111,6 +114,7 @@ export function installationOf(
     roles: { ...BUILT_IN_ROLES, ...yaml.roles },
     min_samples: yaml.ranking.min_samples,
     cache: yaml.cache,
+    own_key_fee_ppm: Math.round(yaml.own_keys.fee_share * WHOLE_PPM),
   };
 }
 

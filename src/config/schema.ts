@@ -198,6 +198,22 @@ export const WeirYamlSchema = Type.Object(
         description: 'The cache of answers, which answers the second identical call.',
       },
     ),
+    own_keys: Type.Object(
+      {
+        fee_share: Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: 0,
+          description:
+            'What a call on an own key of its organization costs: this part of its list price, e.g. 0.05.',
+        }),
+      },
+      {
+        default: {},
+        additionalProperties: false,
+        description: 'Keys of organizations for their own accounts at providers.',
+      },
+    ),
     roles: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 10_000_000 }), {
       default: {},
       description: 'Requests per minute of each role. Built in: trial, standard and enterprise.',

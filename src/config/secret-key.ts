@@ -15,6 +15,7 @@ export type KeyUse =
   | 'debug-copies'
   | 'sign-in'
   | 'channel-keys'
+  | 'own-keys'
   | 'aliases'
   | 'cached-answers'
   | 'cached-answer-names';

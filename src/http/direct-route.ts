@@ -75,7 +75,7 @@ export function directRoute<Body extends { readonly model?: string }>(
     return serveOnce(deps, context, paid, async (mode) => {
       const inference = deps.inference();
       const model = resolveDirectModel(
-        deps.catalogue(),
+        deps.catalogue(key.organization_id),
         body.model,
         key,
         { path, operation },

@@ -95,7 +95,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     record?.ask(value);
     const inference = deps.inference();
     const model = resolveGenerationModel(
-      deps.catalogue(),
+      deps.catalogue(key.organization_id),
       modelName(value['model']),
       key,
       route,

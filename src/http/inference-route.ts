@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
+import type { CatalogueFor, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { ErrorFamily } from '../errors/render.ts';
 import type { Validator } from '../errors/validate.ts';
 import { CACHE_CONTROL_HEADER, readCacheControl } from '../inference/cache/cache-control.ts';
@@ -20,7 +20,7 @@ import { type CallMode, serveOnce } from './serve-once.ts';
 export interface InferenceRouteDeps {
   authentication: Pick<Authentication, 'requireKey'>;
   rateLimit: Pick<RateLimit, 'consume'>;
-  catalogue: () => Catalogue;
+  catalogue: CatalogueFor;
   inference: () => InferencePort;
   /** Runs a call with an `Idempotency-Key` once. */
   repeats: () => RepeatPort;
@@ -87,7 +87,13 @@ export function inferenceRoute<Schema extends TSchema>(
     const run = ({ signal, recorder }: CallMode, prepared: PreparedBody) => {
       const { body, body_text, storeAnswer } = prepared;
       const name = String(body['model']);
-      const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
+      const model = resolveModel(
+        deps.catalogue(key.organization_id),
+        name,
+        key,
+        route.protocol,
+        isCallable,
+      );
       // Bun closes a silent connection after its idle timeout. A model may think longer than that.
       server?.timeout(request, 0);
       return deps.inference().run({

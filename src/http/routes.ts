@@ -8,6 +8,7 @@ import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
 import type { Authentication } from './auth/authentication.ts';
+import { budgetRoutes } from './budgets/routes.ts';
 import { cacheFeedback } from './cache/feedback.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
@@ -55,6 +56,7 @@ import { getTaskEvents } from './tasks/events.ts';
 import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { translations } from './translations/route.ts';
+import { type OwnKeyRouteDeps, ownKeyRoutes } from './upstream-keys/routes.ts';
 import { createVideo } from './videos/route.ts';
 import { getXaiVideo } from './videos/xai.ts';
 import type { Dashboard } from './web/build.ts';
@@ -68,6 +70,7 @@ export interface AppDeps
     FileRouteDeps,
     MetricsDeps,
     Pick<OrganizationDeps, 'organizationNews'>,
+    Pick<OwnKeyRouteDeps, 'ownKeys'>,
     WebhookRouteDeps {
   authentication: Authentication;
   rateLimit: RateLimit;
@@ -172,6 +175,8 @@ export function routes(deps: AppDeps): HttpRoute[] {
       ([path, methods]) => openai(path, methods),
     ),
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...ownKeyRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...budgetRoutes(deps).map(([path, methods]) => openai(path, methods)),
   ];
 }
 

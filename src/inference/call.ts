@@ -1,9 +1,11 @@
 import type { CallDetail } from '../../db/records/record.ts';
-import type { ChannelActor } from '../actors/channels/channel.ts';
+import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
+import type { OwnServing } from '../actors/channels/own-keys.ts';
 import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
 import { abilitiesOn } from '../catalogue/abilities.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
+import { type AccessCharge, chargeWith } from '../catalogue/own-key-fee.ts';
 import { withoutDashes } from '../errors/request-id.ts';
 import type { CacheControl } from '../protocols/cache-controls.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -12,6 +14,7 @@ import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { chatCharge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
+import type { KeyLimit } from './limits/limit.ts';
 import type { CallRecord } from './records/call-record.ts';
 import type { AnswerRecorder } from './repeats/recorder.ts';
 
@@ -21,8 +24,12 @@ export interface Caller {
   readonly organization_id: string;
   /** Public models that the key may call; empty means all. */
   readonly models: readonly string[];
+  /** What the key's cap counts of a call on an own key; default: the charge. */
+  readonly cap_counts?: 'charged' | 'list';
   /** Who shares answers of the cache; default: all keys of the organization. */
   readonly cache_scope?: 'organization' | 'key';
+  /** The limits of the key; default: none. */
+  readonly limits?: readonly KeyLimit[];
 }
 
 /** A validated call of a client, on its way through reserve → route → call → settle. */
@@ -54,6 +61,8 @@ export interface InferenceCall {
   readonly record?: CallRecord | undefined;
   /** What the client asks of Weir's cache. */
   readonly cache_control?: CacheControl | undefined;
+  /** The own keys that serve the call. Without it, the platform's channels do. */
+  readonly own?: OwnServing | undefined;
 }
 
 /** The usage of an answer that is not charged yet, and the channel that gave the answer. */
@@ -62,6 +71,22 @@ export interface Draft {
   readonly channel_id: string;
   /** True if the upstream did not report the usage. */
   readonly estimated: boolean;
+  /** If an own key served the call, what it costs, in millionths of the list price. */
+  readonly fee_ppm?: number | undefined;
+}
+
+/** Returns the members of a draft that say whose account gave the answer. */
+export function sourceOf({ channel }: ChannelPermit): Pick<Draft, 'channel_id' | 'fee_ppm'> {
+  const { id: channel_id, fee_ppm } = channel.config;
+  return fee_ppm === undefined ? { channel_id } : { channel_id, fee_ppm };
+}
+
+/** Returns what an answer costs, what the cap of its key counts, and whose account gave it. */
+export function draftCharge(
+  { model, key }: Pick<InferenceCall, 'model' | 'key'>,
+  { usage, fee_ppm }: Pick<Draft, 'usage' | 'fee_ppm'>,
+): AccessCharge {
+  return chargeWith(fee_ppm, chatCharge(model, usage), key.cap_counts);
 }
 
 const ANSWER_PREFIX: Record<ClientProtocol, string> = {
@@ -131,16 +156,18 @@ function countsOf(usage: AnswerUsage): CallDetail['counts'] {
 export function settleCall(
   call: InferenceCall,
   reservation: Reservation,
-  { usage, channel_id, estimated }: Draft,
+  draft: Draft,
   outcome: 'completed' | 'partial',
 ): Promise<Settlement> {
+  const { usage, channel_id, estimated } = draft;
+  const { access, amount, counted } = draftCharge(call, draft);
   const line: Consumption = {
     id: call.request_id,
     request_id: call.request_id,
     organization_id: call.key.organization_id,
     key_id: call.key.id,
     scene: call.model.category,
-    access_channel: 'platform',
+    ...access,
     model: call.model.id,
     model_vendor: call.model.owned_by,
     channel_id,
@@ -154,5 +181,5 @@ export function settleCall(
     audio_tokens: (usage.audio_input_tokens ?? 0) + (usage.cached_audio_tokens ?? 0),
     record: call.record?.facts(detailOf(call.record, outcome, usage)),
   };
-  return reservation.settle(line, chatCharge(call.model, usage));
+  return reservation.settle(line, amount, counted);
 }

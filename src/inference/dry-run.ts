@@ -1,20 +1,29 @@
 import type { Sql } from 'postgres';
 import type { ChannelActor } from '../actors/channels/channel.ts';
 import type { Channels } from '../actors/channels/channels.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
-import { estimateGeneration } from '../catalogue/generation-price.ts';
+import type { OwnKeys, OwnServing } from '../actors/channels/own-keys.ts';
+import type { CatalogueFor, CatalogueModel } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { unsentParameter } from '../upstreams/generation/sent-parameters.ts';
-import { Budget } from './budget/budget.ts';
 import type { InferenceCall } from './call.ts';
-import { type DirectCall, directChannels, mostOfDirect } from './direct/direct.ts';
-import { type InferencePort, pricedCall } from './inference.ts';
+import { directChannels, mostOfDirect } from './direct/before-admission.ts';
+import type { DirectCall } from './direct/direct.ts';
+import type { InferencePort } from './inference.ts';
+import { chatBudget, pricedCall } from './priced-call.ts';
 import { channelsFor, unableChannels } from './routing/able-channels.ts';
 import { orderChannels } from './routing/order.ts';
-import { MOST_PROBABLE, type PlanParts, planRoute, type RoutePlan } from './routing/plan.ts';
+import {
+  MOST_PROBABLE,
+  type PlannedOver,
+  type PlanParts,
+  plannedInTurn,
+  planRoute,
+  type RoutePlan,
+} from './routing/plan.ts';
 import { resolveContinuation } from './tasks/continuation.ts';
 import type { TaskEffectDeps } from './tasks/deps.ts';
 import { jobRoutes } from './tasks/job-routes.ts';
+import { mostOfTask, refuseOtherAccount } from './tasks/own-tasks.ts';
 import type { CreateTask, TaskPort } from './tasks/port.ts';
 import { refuseUnsent } from './tasks/unsent.ts';
 
@@ -22,7 +31,9 @@ import { refuseUnsent } from './tasks/unsent.ts';
 export interface DryRunDeps {
   readonly sql: Sql;
   readonly channels: Channels;
-  readonly catalogue: () => Catalogue;
+  /** The own keys of organizations. Without it, nobody has any. */
+  readonly own?: Pick<OwnKeys, 'serving'> | undefined;
+  readonly catalogue: CatalogueFor;
   readonly protocols: TaskEffectDeps['protocols'];
   readonly now: () => number;
 }
@@ -48,9 +59,9 @@ export class DryRun {
 
   /** The port of the chat and direct routes. */
   readonly inference: InferencePort = {
-    run: async (call) => this.end(this.partsOfChat(call)),
-    direct: async (call) => this.end(this.partsOfDirect(call)),
-    speech: async (call) => this.end(this.partsOfDirect(call)),
+    run: async (call) => this.end(call, (each) => this.partsOfChat(each)),
+    direct: async (call) => this.end(call, (each) => this.partsOfDirect(each)),
+    speech: async (call) => this.end(call, (each) => this.partsOfDirect(each)),
     chargeDraft: async () => undefined,
     isCallable: (model, key) => this.real.isCallable(model, key),
     availability: (model) => this.real.availability(model),
@@ -61,57 +72,76 @@ export class DryRun {
   /** Returns the tasks of the generation routes. `tasks` finds what exists. */
   tasksOver(tasks: TaskPort): TaskPort {
     return {
-      create: async (request) => this.end(await this.partsOfTask(request)),
+      create: (request) => this.endTask(request),
       find: (id, organization_id) => tasks.find(id, organization_id),
       watch: (request) => tasks.watch(request),
       cancel: async () => undefined,
     };
   }
 
-  private end(parts: PlanParts): never {
-    throw new Planned(planRoute(this.deps.channels, parts, this.deps.now()));
+  /** Plans a call as `Inference` runs it: on own keys, on the platform's channels, or on both in turn. */
+  private end<Call extends Pick<InferenceCall, 'key' | 'own'> & { readonly model: CatalogueModel }>(
+    call: Call,
+    partsOf: (call: Call) => PlanParts,
+  ): never {
+    const { channels } = this.deps;
+    const own = this.deps.own?.serving(call.key.organization_id, call.model.id);
+    if (!own) throw new Planned(this.plan(channels, partsOf(call)));
+    const parts = partsOf({ ...call, own });
+    if (own.mode === 'only') throw new Planned(this.plan(withOwn(channels, own), parts));
+    const alone = { all: own.channels, serving: () => own.channels };
+    throw new Planned(plannedInTurn(this.plan(alone, parts), this.plan(channels, partsOf(call))));
+  }
+
+  private plan(channels: PlannedOver, parts: PlanParts): RoutePlan {
+    return planRoute(channels, parts, this.deps.now());
   }
 
   private partsOfChat(given: InferenceCall): PlanParts {
     const call = pricedCall(given);
-    const { model } = call;
-    const serving = this.deps.channels.serving(model.id);
+    const { model, own } = call;
+    const serving = own?.channels ?? this.deps.channels.serving(model.id);
     const { able, refusal } = ableOrRefused(() => channelsFor(serving, call));
     return {
-      ...{ model, use: 'call', pinned: null, refusal },
-      most_nano_usd: new Budget(call).amountToReserve(call.stream),
+      ...{ model, use: 'call', pinned: null, own_only: own?.mode === 'only', refusal },
+      most_nano_usd: chatBudget(call).amountToReserve(call.stream),
       ordered: orderChannels(able, MOST_PROBABLE, model.declaration.routing?.policy),
       unable: unableChannels(serving, call),
     };
   }
 
   private partsOfDirect(
-    call: Pick<DirectCall<unknown, never>, 'model' | 'max_units' | 'protocols'>,
+    call: Pick<DirectCall<unknown, never>, 'model' | 'max_units' | 'protocols' | 'key' | 'own'>,
   ): PlanParts {
-    const { model, protocols } = call;
-    const serving = this.deps.channels.serving(model.id);
+    const { model, protocols, own } = call;
+    const serving = own?.channels ?? this.deps.channels.serving(model.id);
     const able = directChannels(serving, protocols);
     return {
-      ...{ model, use: 'call', pinned: null, refusal: undefined },
+      ...{ model, use: 'call', pinned: null, own_only: own?.mode === 'only', refusal: undefined },
       most_nano_usd: mostOfDirect(call),
       ordered: orderChannels(able, MOST_PROBABLE, model.declaration.routing?.policy),
       unable: new Map(serving.filter((each) => !able.includes(each)).map((each) => [each, null])),
     };
   }
 
-  private async partsOfTask({ model, key, input: given }: CreateTask): Promise<PlanParts> {
-    const { channels } = this.deps;
+  /** Plans a task. Own keys of its organization come before the platform's channels. */
+  private async endTask({ model, key, input: given }: CreateTask): Promise<never> {
+    const { organization_id } = key;
     const { input, channel_id: pinned } = await resolveContinuation(
-      ...([this.deps.sql, given, key.organization_id] as const),
+      ...([this.deps.sql, given, organization_id] as const),
     );
-    const serving = channels.serving(model.id);
+    const own = this.deps.own?.serving(organization_id, model.id);
+    const own_only = own?.mode === 'only';
+    refuseOtherAccount(pinned, own_only);
+    const channels = own ? withOwn(this.deps.channels, own) : this.deps.channels;
+    const serving = own_only ? own.channels : channels.serving(model.id);
     const { refusal } = ableOrRefused(() => {
       refuseUnsent(serving, model.id, input);
       return serving;
     });
     const routes = jobRoutes(
       { ...this.deps, random: MOST_PROBABLE },
-      { model: model.id, input },
+      { organization_id, model: model.id, input, own_only },
       [],
       pinned,
     );
@@ -122,12 +152,21 @@ export class DryRun {
       if (param !== undefined) unable.set(channel, cannotSend(param));
       else if (!this.deps.protocols[protocol]) unable.set(channel, null);
     }
-    return {
-      ...{ model, use: 'job', pinned, refusal, unable },
-      most_nano_usd: estimateGeneration(model, input),
+    const parts: PlanParts = {
+      ...{ model, use: 'job', pinned, own_only, refusal, unable },
+      most_nano_usd: mostOfTask({ model, input, key }, own_only ? own : undefined),
       ordered: routes.map(({ channel }) => channel),
     };
+    throw new Planned(this.plan(channels, parts));
   }
+}
+
+/** Returns the own keys that serve a model, and the platform's channels behind them. */
+function withOwn(channels: PlannedOver, own: OwnServing): PlannedOver {
+  return {
+    all: [...own.channels, ...channels.all],
+    serving: (model) => [...own.channels, ...channels.serving(model)],
+  };
 }
 
 /** Returns the channels that `find` returns, or the refusal that it throws. */

@@ -1,36 +1,48 @@
 import type { Availability } from '../actors/channels/availability.ts';
-import type { ChannelPermit } from '../actors/channels/channel.ts';
+import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
 import type { Channels } from '../actors/channels/channels.ts';
+import type { OwnKeys } from '../actors/channels/own-keys.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
-import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
+import { type CatalogueFor, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor } from '../upstreams/chat/protocols.ts';
 import type { CallSignal, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { Budget, chatCharge } from './budget/budget.ts';
+import type { Budget } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
 import type { DirectFollower } from './cache/cached-direct.ts';
 import type { ChatFlight, ChatFollower } from './cache/chat-flight.ts';
 import { findAnswer, findShared, serveFree, serveHit } from './cache/chat-hit.ts';
-import { failureOf, type UnpaidAnswer } from './cache/flight.ts';
+import { failureOf } from './cache/flight.ts';
 import { Flights } from './cache/flights.ts';
 import { followFlight } from './cache/follow.ts';
 import { joinFlights } from './cache/join-flights.ts';
 import { ledAnswer } from './cache/led-answer.ts';
-import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
+import {
+  type Caller,
+  type Draft,
+  draftCharge,
+  type InferenceCall,
+  settleCall,
+  upstreamCall,
+} from './call.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech.ts';
 import { noteImpossibleUsage } from './impossible-usage.ts';
-import { refuseUnpriced, withoutUnpricedSearch } from './requests/billed-parameters.ts';
+import type { CallLimits } from './limits/call-limits.ts';
+import { reserveLimited } from './limits/limited-reservation.ts';
+import { chatBudget, pricedCall } from './priced-call.ts';
 import { channelsFor } from './routing/able-channels.ts';
 import { withHedge } from './routing/hedge.ts';
+import { onOwnKeys, unableError } from './routing/own-first.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
 import { StopSignal } from './streaming/stop-signal.ts';
 import { StreamRun } from './streaming/stream.ts';
 import type { OpenStream } from './streaming/stream-parts.ts';
+import { draftOf, textOf, unpaidOf } from './whole-answer.ts';
 
 const MAX_ALTERNATIVES = 3;
 
@@ -38,7 +50,9 @@ const MAX_ALTERNATIVES = 3;
 export interface InferenceDeps {
   quotas: Quotas;
   channels: Channels;
-  catalogue: () => Catalogue;
+  /** The own keys of organizations. Without it, nobody has any. */
+  own?: Pick<OwnKeys, 'serving' | 'canServe' | 'modeOf'>;
+  catalogue: CatalogueFor;
   now: () => number;
   random: () => number;
   /**
@@ -48,6 +62,8 @@ export interface InferenceDeps {
   rankOf?: (model: CatalogueModel) => number;
   /** The answers that may be sent again. Without it, every call reaches an upstream. */
   cache?: AnswerCache;
+  /** The limits of keys. Without it, no key has any. */
+  limits?: CallLimits;
   /** Receives errors that cannot reach the client any more. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -63,7 +79,15 @@ export class Inference {
    * Serves a chat call. For a stream, the response is returned when the upstream's first tokens
    * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
-  async run(given: InferenceCall): Promise<Response> {
+  run(given: InferenceCall): Promise<Response> {
+    const { key, model } = given;
+    const own = this.deps.own?.serving(key.organization_id, model.id);
+    if (!own) return this.runOn(given);
+    return onOwnKeys(own, given, (call) => this.runOn(call));
+  }
+
+  /** Serves a call on its own keys, or on the platform's channels. */
+  private async runOn(given: InferenceCall): Promise<Response> {
     const call = pricedCall(given);
     call.record?.resolve(call.model, call.model.category, call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
@@ -71,11 +95,17 @@ export class Inference {
     const found = lookup && findAnswer(call, lookup);
     const free = found && serveFree(call, quota, found);
     if (free) return free;
-    const budget = new Budget(call);
+    const budget = chatBudget(call);
     const amount = budget.amountToReserve(call.stream);
-    const reservation =
-      quota.tryReserve(amount, call.request_id) ??
-      (await quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id)));
+    const taking = this.deps.limits?.take({
+      ...{ key: call.key, model_id: call.model.id, call_id: call.request_id, is_concurrent: true },
+      tokens: () => budget.max_tokens,
+    });
+    const reserve = () =>
+      quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id));
+    const reservation = taking
+      ? await reserveLimited(taking, reserve)
+      : (quota.tryReserve(amount, call.request_id) ?? (await reserve()));
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
     if (lookup && call.record) call.record.looked_up = true;
@@ -152,7 +182,7 @@ export class Inference {
    * answer.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
-    const amount = chatCharge(call.model, draft.usage);
+    const amount = Math.max(1, draftCharge(call, draft).counted);
     call.record?.resolve(call.model, call.model.category);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const { request_id: call_id, signal } = call;
@@ -167,7 +197,7 @@ export class Inference {
     call: DirectCall<Protocol, DirectAnswer<Answer>>,
   ): Promise<Answer> {
     try {
-      return await runDirect(this.deps, call, this.direct_flights);
+      return await this.onChannels(call, (each) => runDirect(this.deps, each, this.direct_flights));
     } catch (error) {
       throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
@@ -180,15 +210,29 @@ export class Inference {
   async speech(call: Omit<SpeechCall, 'onError'>): Promise<StreamedSpeech> {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     try {
-      return await runSpeech(this.deps, { ...call, onError });
+      return await this.onChannels({ ...call, onError }, (each) => runSpeech(this.deps, each));
     } catch (error) {
       throw this.withAlternatives(error, call, (model) => takesBody(model, call.body));
     }
   }
 
+  /** Runs a direct call on own keys of its organization, or on the platform's channels. */
+  private onChannels<
+    Call extends Pick<DirectCall<never, unknown>, 'key' | 'model' | 'own'>,
+    Result,
+  >(call: Call, run: (call: Call) => Promise<Result>): Promise<Result> {
+    const own = this.deps.own?.serving(call.key.organization_id, call.model.id);
+    return own ? onOwnKeys(own, call, run) : run(call);
+  }
+
   /** True if the key may call the model, and a channel would take the call now (P13). */
   isCallable(model: CatalogueModel, key: Caller): boolean {
-    return isAllowed(key.models, model) && this.deps.channels.canServe(model.id);
+    if (!isAllowed(key.models, model)) return false;
+    const { own, channels } = this.deps;
+    const isOwn = own?.canServe(key.organization_id, model.id);
+    if (isOwn === undefined) return channels.canServe(model.id);
+    if (isOwn || own?.modeOf(key.organization_id) === 'only') return isOwn;
+    return channels.canServe(model.id);
   }
 
   /** Since when no channel of a model is healthy, ms since the epoch; undefined if one is. */
@@ -276,9 +320,20 @@ export class Inference {
       if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);
       return attempt(permit, protocolFor(call.protocol, protocol), hedge_signal);
     };
-    const channels = channelsFor(this.deps.channels.serving(call.model.id), call);
-    if (hedge) return withHedge(channels, options, onChannel, discard);
+    const channels = this.channelsOf(call);
+    // The organization would pay its provider for both attempts.
+    if (hedge && !call.own) return withHedge(channels, options, onChannel, discard);
     return withFailover(channels, options, onChannel);
+  }
+
+  /** Returns the channels that can express the call: those of own keys, or the platform's. */
+  private channelsOf(call: InferenceCall): readonly ChannelActor[] {
+    if (!call.own) return channelsFor(this.deps.channels.serving(call.model.id), call);
+    try {
+      return channelsFor(call.own.channels, call);
+    } catch (error) {
+      throw unableError(error);
+    }
   }
 
   /**
@@ -293,7 +348,7 @@ export class Inference {
   ): unknown {
     if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
     const alternatives = this.deps
-      .catalogue()
+      .catalogue(call.key.organization_id)
       .all()
       .filter(
         (model) =>
@@ -318,13 +373,6 @@ export class Inference {
   }
 }
 
-/** Returns a call without what has no price. Throws WeirError for parameters without a price. */
-export function pricedCall(given: InferenceCall): InferenceCall {
-  const call = withoutUnpricedSearch(given);
-  refuseUnpriced(call.protocol, call.body, call.model);
-  return call;
-}
-
 /** True if a model for direct calls can serve a body that its route has accepted (P13). */
 function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>>): boolean {
   if (model.kind !== 'direct') return false;
@@ -334,35 +382,6 @@ function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>
   } catch {
     return false;
   }
-}
-
-/** Returns an answer that another call must pay. */
-function unpaidOf(
-  { result: answer, permit }: Served<UpstreamAnswer>,
-  budget: Budget,
-): UnpaidAnswer<ChatFollower> {
-  const draft = draftOf(answer, permit, budget);
-  return {
-    ...{ text: textOf(answer, draft), usage: draft.usage, is_fit: answer.is_fit },
-    async pay({ call, reservation }) {
-      const settlement = await settleCall(call, reservation, draft, 'completed');
-      if (call.record) call.record.isCharged = true;
-      return settlement;
-    },
-  };
-}
-
-/** Returns an answer as its client gets it. */
-function textOf({ withUsage, body_text }: UpstreamAnswer, { usage }: Draft): string {
-  return withUsage ? withUsage(usage) : body_text;
-}
-
-function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {
-  return {
-    usage: answer.usage ?? budget.estimate(answer.produced(), null, answer.web_searches),
-    channel_id: permit.channel.config.id,
-    estimated: answer.usage === null,
-  };
 }
 
 /** The part of `Inference` that routes use. */

@@ -15,6 +15,8 @@ export interface GrantFunds {
   key_free: number | null;
   /** The balance of the organization. */
   balance: number;
+  /** What is free in the windows of the budgets that limit the key. */
+  budgets: readonly { id: string; free: number }[];
   /** The number of live replicas, at least 1. Each of them may need a part of the free money. */
   replicas: number;
 }
@@ -24,10 +26,14 @@ export type GrantDecision =
   /** `exact` is true if more than `need` was wanted, but only `need` is given. */
   | { type: 'given'; amount: number; exact: boolean }
   /**
-   * `bound` says whether the key or the organization has too little money. It decides which 402
-   * error the client gets (spec: Errors). `free` is the money that is left.
+   * `bound` says whether the key, a budget or the organization has too little money. It decides which 402
+   * error the client gets (spec: Errors). `budget_id` is the budget if `bound` is `budget`. `free` is the
+   * money that is left.
    */
-  | { type: 'short'; bound: 'key' | 'organization'; free: number };
+  | { type: 'short'; bound: MoneyBound; budget_id?: string; free: number };
+
+/** What limits the money of a key. */
+type MoneyBound = 'key' | 'budget' | 'organization';
 
 /**
  * Decides how much money is given. If `need` is free, at least `need` is given. More than `need` is
@@ -35,12 +41,22 @@ export type GrantDecision =
  * the cap, until only `need` is given.
  */
 export function decideAmount(request: GrantRequest, funds: GrantFunds): GrantDecision {
-  const keyFree = funds.key_free ?? Number.MAX_SAFE_INTEGER;
-  const free = Math.max(0, Math.min(keyFree, funds.balance));
-  if (request.need > free) {
-    return { type: 'short', bound: keyFree <= funds.balance ? 'key' : 'organization', free };
-  }
+  const tightest = tightestOf(funds);
+  const free = Math.max(0, tightest.free);
+  if (request.need > free) return { type: 'short', ...tightest, free };
   const fairShare = Math.floor(free / (2 * funds.replicas));
   const amount = Math.max(request.need, Math.min(request.want, fairShare));
   return { type: 'given', amount, exact: amount === request.need && amount < request.want };
+}
+
+/** Returns what has the least free money. If several have the same, the key comes first, then the budgets. */
+function tightestOf({ key_free, balance, budgets }: GrantFunds) {
+  let tightest: { bound: MoneyBound; budget_id?: string; free: number } = {
+    bound: 'key',
+    free: key_free ?? Number.MAX_SAFE_INTEGER,
+  };
+  for (const { id: budget_id, free } of budgets) {
+    if (free < tightest.free) tightest = { bound: 'budget', budget_id, free };
+  }
+  return balance < tightest.free ? { bound: 'organization' as const, free: balance } : tightest;
 }

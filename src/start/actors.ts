@@ -38,8 +38,12 @@ import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
 import { channelEvents, publishSums, quotaEvents, startInspection } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
+import { startLimits } from './limits.ts';
 import { logError } from './log.ts';
+import { replicaMetrics } from './metrics.ts';
 import { operatedChannels } from './operated-channels.ts';
+import { catalogueWithOwn } from './own-catalogue.ts';
+import { startOwnKeys } from './own-keys.ts';
 import { subscribeParts } from './subscriptions.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
@@ -52,6 +56,8 @@ export async function startActors(
   databases: Databases,
   installation: OpenInstallation & {
     readonly channel_keys: Uint8Array;
+    /** Encrypts the own keys of organizations; 32 bytes. */
+    readonly own_keys: Uint8Array;
     readonly cache: AnswerCache;
   },
   generation: Generation,
@@ -60,7 +66,7 @@ export async function startActors(
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
-  const { live, channel_keys } = installation;
+  const { live, channel_keys, own_keys } = installation;
   const { REDIS_URL: redis_url } = environment;
   const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
   const hints = moneyHintsOver(bus);
@@ -124,6 +130,8 @@ export async function startActors(
     environment.WEIR_ACTOR_EVENTS,
   );
   live.onChange((now) => channels.configure(now.channels));
+  const own = startOwnKeys(databases.background.sql, live, own_keys, log);
+  const catalogue = catalogueWithOwn(live, own.keys);
   const prober = new Prober({
     channels,
     catalogue: () => live.now.catalogue,
@@ -146,6 +154,7 @@ export async function startActors(
     keys,
     channels,
     circuits,
+    readOwnKeys: own.read,
     readChannels: operatedChannels(databases.background.sql, live, channel_keys, log),
     onError,
   });
@@ -153,10 +162,16 @@ export async function startActors(
   // Applies what operators did to channels before the bus started. The bus brings the later changes.
   await subscriptions.applyChannels();
   await subscriptions.applySwitches();
+  await subscriptions.applyOwnKeys();
+  const { limits, stop: stopLimits } = await startLimits({
+    ...{ sql: databases.background.sql, redis_url, exclusive: databases.exclusive, onError },
+    replica_id: () => replica.id,
+  });
   const inference = new Inference({
-    quotas,
+    ...{ quotas, limits },
     channels,
-    catalogue: () => live.now.catalogue,
+    own: own.keys,
+    catalogue,
     now: systemClock.now,
     random: Math.random,
     rankOf: (model) => ranking.placeOf(model),
@@ -190,7 +205,7 @@ export async function startActors(
     mayRun: () => replica.isAlive(),
     call: createItemCall({
       keys,
-      catalogue: () => live.now.catalogue,
+      catalogue,
       inference: () => inference,
       onError: (error, request_id) => logError(log, error, request_id),
       records,
@@ -199,6 +214,7 @@ export async function startActors(
   });
   const durable: RunningTasks = composeTasks({
     ...generation.parts,
+    limits,
     kinds: [webhooks, batchKind(background, batchWorker)],
     bodies,
     retention: {
@@ -228,7 +244,8 @@ export async function startActors(
     random: Math.random,
     hints,
     channels,
-    catalogue: () => live.now.catalogue,
+    ...{ own: own.keys, fee_ppm: () => live.now.own_key_fee_ppm },
+    catalogue,
     replica,
     onError: (error, task_id) => logError(log, error, task_id),
   });
@@ -257,6 +274,7 @@ export async function startActors(
   const send = (command: ActorCommand) => durable.send(command);
   return {
     bus,
+    catalogue,
     replica,
     keys,
     ranking: () => ranking.latest,
@@ -277,6 +295,10 @@ export async function startActors(
       announceChannels: () => bus.publish('channels', {}),
       applyChannels: subscriptions.applyChannels,
     },
+    ownKeys: {
+      ...{ secret: own_keys, keys: own.keys, apply: own.read, installation: live },
+      announce: (organization_id: string) => bus.publish('own_keys', { organization_id }),
+    },
     webhooks: {
       sql: databases.requests.sql,
       secrets,
@@ -291,85 +313,11 @@ export async function startActors(
     announceKey: (key_id: string) => bus.publish('key', { key_id }),
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.onKeyChanged(status),
-    metrics: () => [
-      {
-        name: 'weir_ledger_imbalances',
-        help: 'Organizations, keys, grants and holds whose sums do not match; must be 0.',
-        value: audit.imbalances,
-      },
-      {
-        name: 'weir_money_unowned',
-        help: 'Grants and holds without a living owner, and grants unlike their quota actor; must be 0.',
-        value: unowned.unowned,
-      },
-      {
-        name: 'weir_replica_fenced_total',
-        help: 'How often other replicas declared this process dead, so that it registered again.',
-        value: replica.fenced,
-      },
-      {
-        name: 'weir_lease_lapses_total',
-        help: 'How often this replica renewed its lease so late that it had stopped admitting calls.',
-        value: replica.lapses,
-      },
-      {
-        name: 'weir_lane_depth',
-        help: 'Ledger commands in the queue of the lane, without those of the running transaction.',
-        value: lane.depth,
-      },
-      {
-        name: 'weir_effects_running',
-        help: 'Effects of durable actors that run, or whose reports wait for their commit.',
-        value: durable.outbox.size,
-      },
-      {
-        name: 'weir_configuration_valid',
-        help: '0 while the configuration file has mistakes and the previous configuration is in use.',
-        value: installation.isValid() ? 1 : 0,
-      },
-      {
-        name: 'weir_channels_not_healthy',
-        help: 'Channels of this replica whose models are not all healthy.',
-        value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
-      },
-      {
-        name: 'weir_circuit_changes_dropped_total',
-        help: 'Changes of circuits that are missing in the history, because they could not be stored.',
-        value: transitions.dropped,
-      },
-      {
-        name: 'weir_event_streams',
-        help: 'Open event streams of tasks on this replica.',
-        value: durable.tasks.watches.size,
-      },
-      ...['task', 'batch', 'webhook'].map((kind) => ({
-        name: 'weir_resident_actors',
-        labels: { kind },
-        help: 'Live actors in the memory of this replica.',
-        value: durable.registry.countsByKind().get(kind) ?? 0,
-      })),
-      {
-        name: 'weir_bus_gaps_total',
-        help: 'How often messages of other replicas may have been lost, so that rows were read again.',
-        value: bus.gaps,
-      },
-      {
-        name: 'weir_bus_peers',
-        help: 'Other replicas whose heartbeats arrive.',
-        value: bus.peerCount,
-      },
-      {
-        name: 'weir_body_bytes',
-        help: 'Bytes of the bodies and answers of all requests in flight on this replica.',
-        value: bodies.bytes,
-      },
-      {
-        name: 'weir_call_records_dropped_total',
-        help: 'Records of calls without a charge that were lost, because the database was away.',
-        value: records.dropped,
-      },
-      { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
-    ],
+    metrics: () =>
+      replicaMetrics({
+        ...{ audit, unowned, replica, lane, durable, channels, transitions, bus, bodies, records },
+        ...{ quotas, own: own.keys, isValid: () => installation.isValid() },
+      }),
     /** Starts no more items of batches, so that the calls of this replica come to an end. */
     stopBatches: () => batchWorker.stop(),
     async stop() {
@@ -383,8 +331,10 @@ export async function startActors(
       inspection.stop();
       await records.stop();
       stopSums();
+      stopLimits();
       await durable.stop();
       await outcomes.stop();
+      await own.stop();
       await transitions.stop();
       // A grant is closed only after the last charge of its calls.
       await lane.drain();

@@ -11,13 +11,15 @@ import {
   type ResultStorage,
 } from '../inference/tasks/deps.ts';
 import { BucketStorage } from '../storage/bucket-storage.ts';
+import { ForbiddenAddressError } from '../storage/checked-address.ts';
 import { FolderStorage } from '../storage/folder-storage.ts';
-import { ForbiddenAddressError, guardedFetch } from '../storage/guarded-fetch.ts';
+import { guardedFetch } from '../storage/guarded-fetch.ts';
 import { hostAndPort } from '../storage/internal-host.ts';
 import { signedPath } from '../storage/signed-path.ts';
 import type { FileStorage } from '../storage/storage.ts';
 import type { GenerationProtocol } from '../upstreams/generation/contract.ts';
 import { GENERATION_PROTOCOLS } from '../upstreams/generation/protocols.ts';
+import { guardedHosts } from '../upstreams/transport/http1/guarded-connection.ts';
 import type { TaskParts } from './tasks.ts';
 
 /** Parts that a test replaces. */
@@ -116,11 +118,12 @@ function resultFetcher(live: CurrentInstallation): FetchResult {
     // A result of a removed channel may still be fetched, so its host stays allowed.
     allow_hosts = new Set([...allow_hosts, ...channelHosts()]);
   });
-  return async (url, { headers, signal }) => {
+  return async (url, { headers, signal, is_own }) => {
     const response = await guardedFetch(url, {
       headers,
       signal,
-      allow_hosts,
+      // What a tenant's account names must not reach the hosts of the operator's channels.
+      allow_hosts: is_own ? guardedHosts() : allow_hosts,
       max_bytes: MAX_RESULT_BYTES,
       timeout_ms: FETCH_TIMEOUT_MS,
     }).catch((error: unknown) => {

@@ -21,6 +21,8 @@ export interface SubscribedParts {
   readonly circuits: CircuitHints;
   /** Reads the rows that operators configure, and applies them. */
   readonly readChannels: () => Promise<void>;
+  /** Reads the own keys of an organization, or of all, and applies them. */
+  readonly readOwnKeys: (organization_id?: string) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,7 +30,7 @@ export interface SubscribedParts {
  * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
  * reads the database again:
  *
- * - switches, and what operators configure: all rows.
+ * - switches, what operators configure, own keys of organizations: all rows.
  * - keys and organizations: the cache is emptied. Quota actors with money get the status of their keys
  *   and organizations.
  * - money: every waiting call requests money again.
@@ -36,17 +38,19 @@ export interface SubscribedParts {
  *   money. A call that waits for a recall also repeats it.
  * - circuits: nothing. The replica's own failed attempts open its circuits.
  *
- * Returns `applySwitches` and `applyChannels`, which resolve when the committed rows are applied, and
+ * Returns `applySwitches`, `applyChannels` and `applyOwnKeys`, which resolve when the committed rows are applied, and
  * `stop`.
  */
 export function subscribeParts(bus: Bus, parts: SubscribedParts) {
-  const { database, clock, quotas, keys, channels, circuits, readChannels, onError } = parts;
+  const { database, clock, quotas, keys, channels, circuits, readChannels, readOwnKeys, onError } =
+    parts;
   const reread = (read: () => Promise<void>) => new Reread({ clock, read, onError });
   const switches = reread(async () => {
     const rows = await readSwitches(database.sql);
     channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row])));
   });
   const operated = reread(readChannels);
+  const ownKeys = reread(() => readOwnKeys());
   const recalls = reread(async () => quotas.onRecallsMissed(await readLastRecall(database.sql)));
   const restrictions = reread(async () => {
     const holders = [...quotas.all()].filter((quota) => !quota.isEmpty);
@@ -63,6 +67,7 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
     keys.invalidateOrganization(organization_id);
     const status = await findOrganizationStatus(database.sql, organization_id);
     if (status) quotas.onOrganizationChanged(organization_id, status);
+    await readOwnKeys(organization_id);
   };
   const onChangesMissed = () => {
     keys.invalidateAll();
@@ -75,6 +80,15 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
   bus.subscribe('channels', {
     onMessage: () => operated.request(),
     onGap: () => operated.request(),
+  });
+  bus.subscribe('own_keys', {
+    onMessage: ({ organization_id }) => {
+      readOwnKeys(organization_id).catch((error: unknown) => {
+        onError(error);
+        ownKeys.request();
+      });
+    },
+    onGap: () => ownKeys.request(),
   });
   bus.subscribe('circuit', {
     onMessage: (message) => circuits.receive(message, channels),
@@ -105,6 +119,7 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
       onOrganizationChanged(organization_id).catch((error: unknown) => {
         onError(error);
         restrictions.request();
+        ownKeys.request();
       });
     },
     onGap: onChangesMissed,
@@ -112,8 +127,9 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
   return {
     applySwitches: () => switches.readNow(),
     applyChannels: () => operated.readNow(),
+    applyOwnKeys: () => ownKeys.readNow(),
     stop() {
-      for (const each of [switches, operated, recalls, restrictions]) each.stop();
+      for (const each of [switches, operated, ownKeys, recalls, restrictions]) each.stop();
     },
   };
 }

@@ -11,7 +11,8 @@ import { type CommittedElsewhere, Registry } from '../actors/durable/registry.ts
 import { Timers } from '../actors/durable/timers.ts';
 import { Housekeeping, type HousekeepingDeps } from '../actors/housekeeping.ts';
 import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { CatalogueFor } from '../catalogue/catalogue.ts';
+import type { CallLimits } from '../inference/limits/call-limits.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
 import { TASK_KIND, taskKind } from '../inference/tasks/kind.ts';
 import { RunningSubmissions } from '../inference/tasks/running.ts';
@@ -19,7 +20,10 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 
 /** What `composeTasks` needs. */
 export interface TaskParts
-  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
+  extends Pick<
+    TaskEffectDeps,
+    'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce' | 'own' | 'fee_ppm'
+  > {
   /** After how many days rows are deleted, and who hears of it. */
   readonly retention: Pick<
     HousekeepingDeps,
@@ -40,7 +44,9 @@ export interface TaskParts
   readonly random: () => number;
   readonly hints: MoneyHintPublisher;
   readonly channels: Channels;
-  readonly catalogue: () => Catalogue;
+  /** The limits of keys. Without it, no key has any. */
+  readonly limits?: CallLimits;
+  readonly catalogue: CatalogueFor;
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Kinds of durable actors besides tasks. */
   readonly kinds?: readonly DurableKind[];
@@ -110,6 +116,8 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     clock,
     ids,
     channels: parts.channels,
+    own: parts.own,
+    limits: parts.limits,
     send: (command) => mailboxes.send(command),
     watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,

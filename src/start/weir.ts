@@ -19,6 +19,7 @@ import type { CallRecords } from '../inference/records/call-records.ts';
 import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
+import { allowGuardedHosts } from '../upstreams/transport/http1/guarded-connection.ts';
 import { startActors } from './actors.ts';
 import { openCache } from './cache.ts';
 import { type Databases, openDatabases } from './database.ts';
@@ -82,7 +83,11 @@ export async function startWeir(
     const answers = await openCache(live, environment, databases, key, log);
     stopSteps.unshift(() => answers.stop());
     const { cache } = answers;
-    const opened = { ...installation, channel_keys: key.for('channel-keys'), cache };
+    allowGuardedHosts(new Set(environment.WEIR_OWN_KEY_ALLOW_HOSTS?.split(',') ?? []));
+    const opened = {
+      ...{ ...installation, cache },
+      ...{ channel_keys: key.for('channel-keys'), own_keys: key.for('own-keys') },
+    };
     const actors = await startActors(databases, opened, generation, bodies, environment, log);
     stopSteps.unshift(() => actors.stop());
     const cacheChanges = await answers.follow(actors);
@@ -151,7 +156,7 @@ export async function startWeir(
       answers_key: key.for('kept-changes'),
       bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),
-      catalogue: () => live.now.catalogue,
+      catalogue: actors.catalogue,
       inference: () => actors.inference,
       repeats: () => repeats,
       responses: () => databases.requests.sql,

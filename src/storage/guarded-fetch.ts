@@ -1,9 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
-import { isPublicAddress } from './public-address.ts';
+import { checkedAddress, ForbiddenAddressError } from './checked-address.ts';
 
 const MAX_REDIRECTS = 3;
 
@@ -27,11 +26,6 @@ export interface GuardedAnswer {
   readonly status: number;
   readonly content_type: string;
   readonly stream: ReadableStream<Uint8Array>;
-}
-
-/** Thrown if the address must not be fetched, or if the body is too large. A retry cannot help. */
-export class ForbiddenAddressError extends Error {
-  override readonly name = 'ForbiddenAddressError';
 }
 
 /**
@@ -93,10 +87,10 @@ type Exchange = Pick<GuardedFetchOptions, 'method' | 'body' | 'allow_hosts'> & {
 
 async function exchange(target: URL, options: Exchange): Promise<RawResponse> {
   const { method = 'GET', headers, body, signal } = options;
-  const address = await checkedAddress(target, options.allow_hosts);
+  const port = portOf(target);
+  const address = await checkedAddress(hostnameOf(target), port, options.allow_hosts);
   signal.throwIfAborted();
   const request = target.protocol === 'https:' ? requestHttps : requestHttp;
-  const port = portOf(target);
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
@@ -130,19 +124,6 @@ function portOf(target: URL): number {
 /** Returns the host name. An IPv6 address is returned without its brackets. */
 function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
-}
-
-async function checkedAddress(target: URL, allow?: ReadonlySet<string>): Promise<string> {
-  const hostname = hostnameOf(target);
-  const addresses = await lookup(hostname, { all: true });
-  const [first] = addresses;
-  if (!first) throw new ForbiddenAddressError('the host has no address');
-  if (allow?.has(`${target.hostname}:${portOf(target)}`)) return first.address;
-  // If even one address of the host is not public, Weir refuses the host: it may be an attack.
-  if (!addresses.every(({ address }) => isPublicAddress(address))) {
-    throw new ForbiddenAddressError('the host is not on the public internet');
-  }
-  return first.address;
 }
 
 /**

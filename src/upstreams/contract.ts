@@ -16,7 +16,12 @@ import type { TokenUsage } from '../protocols/token-usage.ts';
  * `fetch`.
  */
 export const TRANSPORTS = ['own', 'fetch'] as const;
-export type TransportName = (typeof TRANSPORTS)[number];
+
+/**
+ * The HTTP client of a channel. `guarded` is Weir's own client for addresses that a tenant gave: it
+ * connects only to the public internet. No configuration can name it.
+ */
+export type TransportName = (typeof TRANSPORTS)[number] | 'guarded';
 
 /** Where a channel sends its requests. The key is a secret: no log line and no error shows it. */
 export interface UpstreamTarget {
@@ -376,6 +381,10 @@ export interface ChannelConfig {
   /** Seconds between the probes of a channel that is not healthy. */
   readonly probe_s?: number;
   readonly enabled: boolean;
+  /**
+   * Set for the own key of an organization: what its calls cost, in millionths of the list price.
+   */
+  readonly fee_ppm?: number;
   /** Public model id → physical model id. */
   readonly models: Readonly<Record<string, string>>;
 }

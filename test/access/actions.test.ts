@@ -37,6 +37,7 @@ describe('roles', () => {
         'usage.read',
         'billing.read',
         'keys.read',
+        'budgets.read',
         'views.read',
         'views.write',
         'tasks.read',

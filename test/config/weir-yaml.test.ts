@@ -82,6 +82,7 @@ describe('weir.yaml', () => {
       models: [],
       default_models: {},
       ranking: { min_samples: 20 },
+      own_keys: { fee_share: 0 },
       cache: {
         enabled: true,
         hours: 24,

@@ -39,8 +39,15 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     await pool.sql.begin((tx) =>
       insertKey(tx, {
         ...{ id, organization_id, name: 'n', key_hash: id, key_prefix: 'sk-…' },
-        ...{ limit_nano_usd: null, models: [], tags: [], external_id: null, timeout_ms: null },
-        ...{ image_response_format: null, expires_at: null, requests_per_minute: null },
+        ...{
+          cap_counts: 'charged',
+          limit_nano_usd: null,
+          models: [],
+          tags: [],
+          external_id: null,
+          timeout_ms: null,
+        },
+        ...{ image_response_format: null, expires_at: null, requests_per_minute: null, limits: [] },
         ...more,
       }),
     );
@@ -60,11 +67,13 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       models: ['a', 'b,"{}'],
       expires_at,
       requests_per_minute: null,
+      limits: [],
       timeout_ms: null,
       image_response_format: null,
       role: 'standard',
       organization_status: 'active',
       organization_requests_per_minute: null,
+      cap_counts: 'charged',
       cache_scope: 'organization',
       is_previous_secret: false,
     });

@@ -2,7 +2,8 @@
  * Every kind of address that is not public, in every notation. Weir must connect to none of them.
  */
 import { describe, expect, test } from 'bun:test';
-import { ForbiddenAddressError, guardedFetch } from '../../src/storage/guarded-fetch.ts';
+import { ForbiddenAddressError } from '../../src/storage/checked-address.ts';
+import { guardedFetch } from '../../src/storage/guarded-fetch.ts';
 import { isPublicAddress } from '../../src/storage/public-address.ts';
 
 /** Addresses from IANA's special-purpose registries, at both ends of each range. */

@@ -19,6 +19,7 @@ test('the settings of an organization are read and changed', async () => {
     id: app.organization_id,
     name: expect.any(String),
     ...{ status: 'active', status_reason: '', keep_answers: true, cache_scope: 'organization' },
+    ...{ own_keys: 'only', time_zone: 'UTC' },
     settings: {
       keep_answers: {
         ...{ value: true, default: true },
@@ -27,6 +28,14 @@ test('the settings of an organization are read and changed', async () => {
       cache_scope: {
         ...{ value: 'organization', default: 'organization' },
         schema: { description: expect.any(String), anyOf: expect.any(Array) },
+      },
+      own_keys: {
+        ...{ value: 'only', default: 'only' },
+        schema: { description: expect.any(String), anyOf: expect.any(Array) },
+      },
+      time_zone: {
+        ...{ value: 'UTC', default: 'UTC' },
+        schema: { description: expect.any(String), type: 'string', pattern: expect.any(String) },
       },
     },
   });
@@ -46,6 +55,9 @@ test.each([
   [{ keep_answers: null }, 'keep_answers'],
   [{ keep_answer: false }, 'keep_answer'],
   [{ cache_scope: 'everybody' }, 'cache_scope'],
+  [{ own_keys: 'never' }, 'own_keys'],
+  [{ time_zone: 'Europe/Nowhere' }, 'time_zone'],
+  [{ time_zone: 1 }, 'time_zone'],
   [{ name: 'another' }, 'name'],
   [{}, 'body'],
 ])('400: %j', async (body, param) => {

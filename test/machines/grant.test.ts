@@ -16,7 +16,7 @@ describe('the size of a grant', () => {
         (need, slack, key_free, balance, replicas) => {
           const decision = decideAmount(
             { need, want: need + slack },
-            { key_free, balance, replicas },
+            { key_free, balance, budgets: [], replicas },
           );
           const free = Math.min(key_free ?? Number.MAX_SAFE_INTEGER, balance);
           expect(decision.type).toBe(need <= free ? 'given' : 'short');
@@ -35,7 +35,7 @@ describe('the size of a grant', () => {
 
   test('a grant shrinks near the cap, and the last ones are exact', () => {
     const sizes = [1_000, 400, 100, 40, 20].map((key_free) =>
-      decideAmount({ need: 10, want: 160 }, { key_free, balance: 1e9, replicas: 2 }),
+      decideAmount({ need: 10, want: 160 }, { key_free, balance: 1e9, budgets: [], replicas: 2 }),
     );
     expect(sizes).toEqual([
       { type: 'given', amount: 160, exact: false },
@@ -49,30 +49,32 @@ describe('the size of a grant', () => {
   test('may be all the money that is left, to the last nano-USD', () => {
     const request = { need: 10, want: 10 };
     for (const funds of [
-      { key_free: 10, balance: 100, replicas: 2 },
-      { key_free: null, balance: 10, replicas: 2 },
+      { key_free: 10, balance: 100, budgets: [], replicas: 2 },
+      { key_free: null, balance: 10, budgets: [], replicas: 2 },
     ]) {
       expect(decideAmount(request, funds)).toMatchObject({ type: 'given', amount: 10 });
     }
   });
 
   test('is a whole number of nano-USD', () => {
-    const funds = { key_free: 7, balance: 1e9, replicas: 1 };
+    const funds = { key_free: 7, balance: 1e9, budgets: [], replicas: 1 };
     expect(decideAmount({ need: 1, want: 160 }, funds)).toMatchObject({ amount: 3 });
   });
 
   test('a refusal names the limit: the key or the organization', () => {
-    expect(decideAmount({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
+    expect(
+      decideAmount({ need: 5, want: 5 }, { key_free: 4, balance: 100, budgets: [], replicas: 1 }),
+    ).toEqual({
       type: 'short',
       bound: 'key',
       free: 4,
     });
-    expect(decideAmount({ need: 5, want: 5 }, { key_free: null, balance: 2, replicas: 1 })).toEqual(
-      {
-        type: 'short',
-        bound: 'organization',
-        free: 2,
-      },
-    );
+    expect(
+      decideAmount({ need: 5, want: 5 }, { key_free: null, balance: 2, budgets: [], replicas: 1 }),
+    ).toEqual({
+      type: 'short',
+      bound: 'organization',
+      free: 2,
+    });
   });
 });

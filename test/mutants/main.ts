@@ -6,12 +6,14 @@ import { availableParallelism } from 'node:os';
 import { ACCESS } from './list/access.ts';
 import { ACCOUNTS } from './list/accounts.ts';
 import { BOUNDS } from './list/bounds.ts';
+import { BUDGETS } from './list/budgets.ts';
 import { BUS } from './list/bus.ts';
 import { CHANNELS } from './list/channels.ts';
 import { CONTRACTS } from './list/contracts.ts';
 import { DEBUG } from './list/debug.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
+import { LIMITS } from './list/limits.ts';
 import { LISTS } from './list/lists.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PARAMETERS } from './list/parameters.ts';
@@ -38,6 +40,7 @@ export const MUTANTS = candidatesOf([
   ...PEOPLE_MUTANTS,
   ...QUOTA,
   ...LEDGER,
+  ...BUDGETS,
   ...BUS,
   ...CHANNELS,
   ...PARAMETERS,
@@ -54,6 +57,7 @@ export const MUTANTS = candidatesOf([
   ...CONTRACTS,
   ...DEBUG,
   ...DURABLE,
+  ...LIMITS,
   ...LISTS,
   ...LIVE_ACTORS,
   ...VENDORS,

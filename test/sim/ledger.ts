@@ -12,6 +12,7 @@ import type { MoneyHints } from '../../src/actors/money/money-hints.ts';
 import type { Reservation } from '../../src/actors/money/reservation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { idleOf } from '../../src/machines/quota.ts';
+import { makeBudget } from '../support/budgets.ts';
 import { actuallyFree, type Call, usageOf } from './calls.ts';
 import { applyHints, type Hint } from './hints.ts';
 import { Random } from './random.ts';
@@ -24,6 +25,8 @@ export interface LedgerRunOptions {
   calls: number;
   /** Calls that the cap pays for. */
   capCalls: number;
+  /** True if a budget of the organization is the cap, and the key has none. */
+  budget?: boolean;
   /** Chance of a fault at a commit point, 0–1. */
   faults: number;
   /** Replicas that may be killed in the run. */
@@ -122,6 +125,7 @@ class LedgerSchedule implements World {
   async prepare(): Promise<void> {
     const { sql } = this;
     const deposit = this.cap * 10;
+    const limit = this.options.budget ? null : this.cap;
     // The numbers of recalls decide what a gap does, so they must not depend on earlier runs.
     await sql`select setval('recall_seq', 1, false)`;
     await sql`insert into organization (id, name, deposited_nano_usd, balance_nano_usd)
@@ -130,7 +134,9 @@ class LedgerSchedule implements World {
       values (${Bun.randomUUIDv7()}, ${this.organizationId}, ${deposit})`;
     await sql`insert into api_key
       (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
-      values (${this.keyId}, ${this.organizationId}, 'sim', ${this.keyId}, 'sk-', ${this.cap}, ${this.cap})`;
+      values (${this.keyId}, ${this.organizationId}, 'sim', ${this.keyId}, 'sk-', ${limit}, ${limit})`;
+    const owner = { organization_id: this.organizationId, key_id: null };
+    if (this.options.budget) await makeBudget(sql, owner, 'month', this.cap);
     this.replicas = [await this.boot('A'), await this.boot('B')];
   }
 
@@ -383,6 +389,7 @@ class LedgerSchedule implements World {
     const { sql, keyId, organizationId } = this;
     await sql`delete from usage_line where key_id = ${keyId}`;
     await sql`delete from quota_grant where key_id = ${keyId}`;
+    await sql`delete from budget where organization_id = ${organizationId}`;
     await sql`delete from api_key where id = ${keyId}`;
     await sql`delete from deposit where organization_id = ${organizationId}`;
     await sql`delete from organization where id = ${organizationId}`;

@@ -57,10 +57,16 @@ async function startReplica(transport: Transport, quotaClock: Clock = systemCloc
     now: clock.now,
   });
   let reads = 0;
+  const ownReads: string[] = [];
   const readChannels = async () => {
     reads += 1;
   };
-  const parts = { database, clock, quotas, keys, channels, circuits, readChannels, onError };
+  const readOwnKeys = async (organization_id = 'all') => {
+    ownReads.push(organization_id);
+  };
+  const parts = {
+    ...{ database, clock, quotas, keys, channels, circuits, readChannels, readOwnKeys, onError },
+  };
   const subscriptions = subscribeParts(bus, parts);
   await bus.start();
   await subscriptions.applySwitches();
@@ -69,6 +75,8 @@ async function startReplica(transport: Transport, quotaClock: Clock = systemCloc
     isOff: () => channels.account('one')?.state === 'disabled',
     /** How often the channels of operators were read. */
     channelReads: () => reads,
+    /** Whose own keys were read; `all` = those of all organizations. */
+    ownReads,
     async stop() {
       await quotas.close();
       await lane.drain();

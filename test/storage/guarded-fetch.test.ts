@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { ForbiddenAddressError, guardedFetch } from '../../src/storage/guarded-fetch.ts';
+import { ForbiddenAddressError } from '../../src/storage/checked-address.ts';
+import { guardedFetch } from '../../src/storage/guarded-fetch.ts';
 import { isPublicAddress } from '../../src/storage/public-address.ts';
 
 let server: Bun.Server<undefined>;

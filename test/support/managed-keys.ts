@@ -12,12 +12,14 @@ export interface KeyRecord {
   key_prefix: string;
   status: string;
   limit_amount: number | null;
+  cap_counts: string;
   used_amount: number;
   held_amount: number;
   models: string[];
   tags: string[];
   external_id: string | null;
   requests_per_minute: number | null;
+  limits: object[];
   default_timeout_ms: number | null;
   default_image_response_format: string | null;
   expires_at: string | null;

@@ -36,6 +36,10 @@ export interface Tenant {
   invitation: string;
   /** A shared view of a page. */
   view: string;
+  /** An own upstream key that no model uses. */
+  upstream_key: string;
+  /** A budget that limits nothing in practice. */
+  budget: string;
 }
 
 export interface Tenants {
@@ -132,6 +136,8 @@ export async function startTenants(): Promise<Tenants> {
       person: '',
       invitation: '',
       view: '',
+      upstream_key: '',
+      budget: '',
     };
     return { id, key_id, api_key, token_id, management_token, ...objects };
   }
@@ -224,10 +230,28 @@ async function addView({ database: { sql } }: Tenants, tenant: Tenant): Promise<
     values (${tenant.view}, ${tenant.id}, 'V', 'usage', '', ${tenant.token_id})`;
 }
 
+async function addUpstreamKey({ database: { sql } }: Tenants, tenant: Tenant): Promise<void> {
+  tenant.upstream_key = newId('upkey');
+  await sql`
+    insert into upstream_key (id, organization_id, name, protocol, base_url, sealed_key, key_tested,
+      models, priority)
+    values (${tenant.upstream_key}, ${tenant.id}, 'K', 'openai', 'https://own.example/v1', 'x', true,
+      '{}', 0)`;
+}
+
+async function addBudget({ database: { sql } }: Tenants, tenant: Tenant): Promise<void> {
+  tenant.budget = newId('budget');
+  await sql`
+    insert into budget (id, organization_id, period, limit_nano_usd)
+    values (${tenant.budget}, ${tenant.id}, 'day', 1000000000000)`;
+}
+
 /** Gives a tenant a completed task, whose webhook was delivered, and an ended batch. */
 async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
   await addPeople(tenants, tenant);
   await addView(tenants, tenant);
+  await addUpstreamKey(tenants, tenant);
+  await addBudget(tenants, tenant);
   tenant.task = await tenants.createTask(tenant, 10);
   tenant.delivery = `msg_${tenant.task}`;
   const params = {

@@ -11,7 +11,7 @@ const REQUEST: RecordedRequest = {
   ...{ date: new Date(ARRIVED + 2).toISOString(), outcome: 'completed', outcome_text: null },
   ...{ status: 200, error_code: null, fault: null, scene: 'chat', logical_model: 'gpt-4o' },
   ...{ model_vendor: 'openai', access_channel: 'platform', protocol: 'openai', program: null },
-  ...{ stream: false, list_price: 0.1, amount: 0.1, currency: 'USD', attempts: 2 },
+  ...{ stream: false, list_price: 0.1, amount: 0.1, counted: 0.1, currency: 'USD', attempts: 2 },
   ...{ cache: null, time_to_first_token_ms: 9, duration_ms: 20 },
   usage: {
     ...{ input_tokens: 1, cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 1 },

@@ -33,7 +33,7 @@ const SELECTED: Record<EntryTable, string> = {
   usage_line: `id, xid, organization_id, key_id, at, ${QUARTER} as quarter, scene, model, model_vendor,
     access_channel, protocol, outcome, 1 as requests, 1 as charges,
     (outcome in ('completed', 'cached'))::int4 as succeeded, charged_nano_usd,
-    charged_nano_usd + overrun_nano_usd as list_nano_usd, input_tokens, cached_input_tokens,
+    coalesce(list_nano_usd, charged_nano_usd + overrun_nano_usd) as list_nano_usd, input_tokens, cached_input_tokens,
     cache_write_tokens, output_tokens, reasoning_tokens, audio_tokens,
     coalesce(ended_ms, 0) as duration_ms, (ended_ms is not null)::int4 as durations,
     coalesce(first_token_ms, 0) as first_token_ms,

@@ -97,6 +97,8 @@ const SCHEMAS = {
   inspect_news: Type.Object({ news: Type.Record(Type.String(), Type.Unknown()) }),
   /** The organization purged entries of the cache, or votes removed one. */
   cache: Type.Object({ organization_id: Type.String() }),
+  /** An own upstream key of the organization was made, changed, rotated or revoked. */
+  own_keys: Type.Object({ organization_id: Type.String() }),
   /** A debug window of the organization was opened or closed. */
   debug: Type.Object({ organization_id: Type.String() }),
   /** The status or the limits of the organization changed. */

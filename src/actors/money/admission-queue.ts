@@ -9,6 +9,9 @@ export const MAX_WAITING_CALLS = 4_096;
  */
 const ADMISSION_WAIT_MS = 10_000;
 
+/** Ends the wait of a call for the money of a day that has ended. */
+export const DAY_ENDED = new Error('the day of the grant has ended');
+
 /** The members of AbortSignal that the queue uses, so that other objects can be passed too. */
 export interface ListenableSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
   addEventListener(type: 'abort', listener: () => void): void;
@@ -119,6 +122,11 @@ export class AdmissionQueue {
       else this.waitingCalls.push(waiter);
       if (request.signal?.aborted) onAbort();
     });
+  }
+
+  /** Ends the waits of calls that are not admitted yet, because the day of their money has ended. */
+  endDay(): void {
+    for (const waiter of this.all()) if (waiter.event === 'RESERVE') waiter.reject(DAY_ENDED);
   }
 
   /** Rejects the extensions, because the grant of their calls was closed. */

@@ -1,3 +1,5 @@
+import { windowStart } from '../../../db/budgets/calendar.ts';
+import type { BudgetRow, WindowSums } from '../../../db/budgets/windows.ts';
 import type {
   GrantRow,
   HoldRow,
@@ -12,6 +14,11 @@ import { MoneyHints } from './money-hints.ts';
 /**
  * Moves money between the locked rows of one transaction. Every move changes a key and its
  * organization together, so the sums of both stay right. Amounts are in nano-USD.
+ *
+ * What a key's cap counts of a call on an own key may be more than its charge. The difference is money that
+ * returns to the organization, and stays used in the key.
+ *
+ * Budgets count what the caps of keys count. The `day` of a grant or a hold chooses the windows.
  */
 export class Books {
   /** The messages for all replicas, to be sent after the commit. */
@@ -22,28 +29,39 @@ export class Books {
   /** Adds the grant's charges to the key and the organization, except charges added earlier. */
   post(grant: GrantRow): void {
     const amount = grant.settled_nano_usd - grant.posted_nano_usd;
-    this.charge(this.key(grant.key_id), amount);
+    const uncharged = grant.uncharged_nano_usd - grant.uncharged_posted_nano_usd;
+    this.charge(this.key(grant.key_id), grant.day, amount, uncharged);
     grant.posted_nano_usd = grant.settled_nano_usd;
+    grant.uncharged_posted_nano_usd = grant.uncharged_nano_usd;
   }
 
   shrinkGrant(grant: GrantRow, amount: number): void {
-    this.freeMoney(this.key(grant.key_id), amount);
+    this.freeMoney(this.key(grant.key_id), grant.day, amount);
     grant.granted_nano_usd -= amount;
   }
 
-  closeHold(hold: HoldRow, status: 'settled' | 'released' | 'expired', charged: number): void {
+  /** Ends a hold. `counted` is what the key's cap counts of it, which is at least its charge. */
+  closeHold(
+    hold: HoldRow,
+    status: 'settled' | 'released' | 'expired',
+    charged: number,
+    counted = charged,
+  ): void {
     const key = this.key(hold.key_id);
-    this.charge(key, charged);
-    this.freeMoney(key, hold.amount_nano_usd - charged);
+    this.charge(key, hold.day, counted, counted - charged);
+    this.freeMoney(key, hold.day, hold.amount_nano_usd - counted);
     hold.status = status;
     hold.charged_nano_usd = charged;
+    hold.uncharged_nano_usd = counted - charged;
   }
 
-  setAside(key: KeyRow, amount: number): void {
+  /** Sets money aside for a grant or a hold of `day`. */
+  setAside(key: KeyRow, day: string | null, amount: number): void {
     const organization = this.organization(key.organization_id);
     key.held_nano_usd += amount;
     organization.held_nano_usd += amount;
     organization.balance_nano_usd -= amount;
+    for (const { window } of this.windowsOf(key, day)) window.held_nano_usd += amount;
   }
 
   deposit(organization_id: string, amount: number): void {
@@ -66,13 +84,18 @@ export class Books {
     return key.expired ? 'expired' : undefined;
   }
 
-  fundsOf(key: KeyRow): Pick<GrantFunds, 'key_free' | 'balance'> {
+  /** Returns the free money for a grant or a hold of `day`. */
+  fundsOf(key: KeyRow, day: string | null): Omit<GrantFunds, 'replicas'> {
     return {
       key_free:
         key.limit_nano_usd === null
           ? null
           : key.limit_nano_usd - key.used_nano_usd - key.held_nano_usd,
       balance: this.organization(key.organization_id).balance_nano_usd,
+      budgets: this.windowsOf(key, day).map(({ budget, window }) => ({
+        id: budget.id,
+        free: budget.limit_nano_usd - window.used_nano_usd - window.held_nano_usd,
+      })),
     };
   }
 
@@ -84,18 +107,43 @@ export class Books {
     return requireRow(this.rows.organizations.get(id), 'organization', id);
   }
 
-  private freeMoney(key: KeyRow, amount: number): void {
+  /** Returns the windows of a day that limit a key. */
+  private windowsOf(
+    key: KeyRow,
+    day: string | null,
+  ): { readonly budget: BudgetRow; readonly window: WindowSums }[] {
+    const { budgets } = this.rows;
+    if (budgets.length === 0 || day === null) return [];
+    return budgets.flatMap((budget) => {
+      const isOfKey =
+        budget.organization_id === key.organization_id &&
+        (budget.key_id === null || budget.key_id === key.id);
+      const window = isOfKey && budget.windows.get(windowStart(budget.period, day));
+      return window ? [{ budget, window }] : [];
+    });
+  }
+
+  private freeMoney(key: KeyRow, day: string | null, amount: number): void {
     if (amount === 0) return;
-    this.setAside(key, -amount);
+    this.setAside(key, day, -amount);
     this.hints.onMoneyFreed(key.organization_id);
   }
 
-  private charge(key: KeyRow, amount: number): void {
+  /** Turns held money into used money. The organization gets the part back that is not charged. */
+  private charge(key: KeyRow, day: string | null, counted: number, uncharged: number): void {
     const organization = this.organization(key.organization_id);
-    key.held_nano_usd -= amount;
-    key.used_nano_usd += amount;
-    organization.held_nano_usd -= amount;
-    organization.settled_nano_usd += amount;
+    key.held_nano_usd -= counted;
+    key.used_nano_usd += counted;
+    key.uncharged_nano_usd += uncharged;
+    organization.held_nano_usd -= counted;
+    organization.settled_nano_usd += counted - uncharged;
+    for (const { window } of this.windowsOf(key, day)) {
+      window.held_nano_usd -= counted;
+      window.used_nano_usd += counted;
+    }
+    if (uncharged === 0) return;
+    organization.balance_nano_usd += uncharged;
+    this.hints.onMoneyFreed(key.organization_id);
   }
 }
 

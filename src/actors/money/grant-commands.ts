@@ -16,26 +16,38 @@ export class GrantCommands {
     const { rows } = this.books;
     const key = rows.keys.get(command.key_id);
     if (!key) return { type: 'not_found' };
-    const grant = rows.grants.get(command.grant_id) ?? newGrant(command);
+    const grant = rows.grants.get(command.grant_id) ?? newGrant(command, key.day);
     if (grant.status === 'closed' || !this.liveReplicas.has(command.replica_id)) {
       return { type: 'fenced' };
     }
     this.books.post(grant);
-    if (grant.granted_nano_usd !== command.expected_granted) {
-      return { type: 'granted', granted: grant.granted_nano_usd, exact: true };
+    const isOfToday = grant.day === key.day;
+    const ends_in_ms = isOfToday ? key.day_ends_in_ms : 0;
+    const isInFlight = command.in_flight || command.for_overrun;
+    // Only calls that run get money of a day that has ended.
+    if (grant.granted_nano_usd !== command.expected_granted || !(isOfToday || isInFlight)) {
+      return { type: 'granted', granted: grant.granted_nano_usd, exact: true, ends_in_ms };
     }
     const unusable = command.for_overrun ? undefined : this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
-    const decision = decideAmount(command, {
-      ...this.books.fundsOf(key),
-      replicas: this.liveReplicas.size,
-    });
-    if (decision.type === 'short') return this.shortage.explain(decision, key, command);
-    this.books.setAside(key, decision.amount);
+    const { need, want } = command;
+    const decision = decideAmount(
+      { need, want: isOfToday ? want : need },
+      { ...this.books.fundsOf(key, grant.day), replicas: this.liveReplicas.size },
+    );
+    if (decision.type === 'short') {
+      return this.shortage.explain(decision, key, { ...command, day: grant.day });
+    }
+    this.books.setAside(key, grant.day, decision.amount);
     grant.granted_nano_usd += decision.amount;
     // A grant without money gets no row.
     if (decision.amount > 0) rows.grants.set(grant.id, grant);
-    return { type: 'granted', granted: grant.granted_nano_usd, exact: decision.exact };
+    return {
+      type: 'granted',
+      granted: grant.granted_nano_usd,
+      exact: decision.exact,
+      ends_in_ms,
+    };
   }
 
   return(command: ReturnCommand): LedgerAnswer {
@@ -78,7 +90,7 @@ export class GrantCommands {
   }
 }
 
-function newGrant(command: GrantCommand): GrantRow {
+function newGrant(command: GrantCommand, day: string): GrantRow {
   return {
     id: command.grant_id,
     key_id: command.key_id,
@@ -88,6 +100,9 @@ function newGrant(command: GrantCommand): GrantRow {
     granted_nano_usd: 0,
     settled_nano_usd: 0,
     posted_nano_usd: 0,
+    uncharged_nano_usd: 0,
+    uncharged_posted_nano_usd: 0,
     recall_acked: 0,
+    day,
   };
 }

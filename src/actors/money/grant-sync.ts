@@ -1,15 +1,10 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { AdmissionQueue, WaitingCall } from './admission-queue.ts';
 import { Grant, type GrantAnswer, GrantFencedError } from './grant.ts';
-import type { UnusableStatus } from './ledger-commands.ts';
+import type { LimitedBy, UnusableStatus } from './ledger-commands.ts';
 import { Overruns } from './overruns.ts';
 import type { QuotaDeps } from './quota-deps.ts';
-import {
-  keyStatusError,
-  type LimitedBy,
-  ledgerUnavailableError,
-  moneySpentError,
-} from './quota-errors.ts';
+import { keyStatusError, ledgerUnavailableError, moneySpentError } from './quota-errors.ts';
 import type { QuotaMachine } from './quota-machine.ts';
 import type { RecentSpend } from './recent-spend.ts';
 
@@ -27,6 +22,10 @@ interface SyncedQuota {
   readonly isIdle: boolean;
   /** True while a charge waits for its commit. */
   readonly hasUnsettled: boolean;
+  /** True after the day of the grant ended. Then no call is admitted here any more. */
+  readonly isRetired: boolean;
+  /** Called if the day of the grant has ended. */
+  retire(): void;
   /** Admits each waiting call that the grant covers now. */
   admitWaiting(): void;
   /** Called if the ledger refused money because of the status of the key or the organization. */
@@ -42,8 +41,13 @@ interface SyncedQuota {
  * has, and any difference is returned then.
  */
 export class GrantSync {
-  /** The limit that was too low when money was last short: of the key or the organization. */
+  /** The limit that was too low when money was last short. */
   lastLimitedBy: LimitedBy = 'key';
+  /**
+   * When the day of the grant ends at the earliest, on the clock of the actor. The ledger counts the time until
+   * then after the actor sent its request, so the day never ends earlier.
+   */
+  dayEndsAt = Number.POSITIVE_INFINITY;
   private grant: Grant;
   /**
    * Numbers of recalls. `requested`: the latest recall that reached this actor. `acked`: the latest
@@ -181,7 +185,7 @@ export class GrantSync {
     const { idle } = this.quota.machine;
     if (this.isCloseRequested || this.recall.requested > this.recall.acked) return idle;
     if (this.quota.waiting.size > 0 || this.overruns.first) return 0;
-    if (this.quota.machine.isOpen('exact')) return idle;
+    if (this.quota.isRetired || this.quota.machine.isOpen('exact')) return idle;
     return Math.min(idle, this.surplus);
   }
 
@@ -233,8 +237,13 @@ export class GrantSync {
    */
   private async request(request: Parameters<Grant['request']>[0]): Promise<GrantAnswer> {
     const { grant } = this;
+    const sentAt = this.deps.clock.now();
     const answer = await grant.request(request);
     if (grant !== this.grant) throw new GrantFencedError();
+    if (answer.type === 'granted' || answer.type === 'short') {
+      this.dayEndsAt = sentAt + answer.ends_in_ms;
+      if (answer.ends_in_ms === 0) this.quota.retire();
+    }
     return answer;
   }
 
@@ -243,7 +252,8 @@ export class GrantSync {
     const { machine, waiting, spend } = this.quota;
     const need = Math.max(0, waiter.amount - machine.idle);
     const want = Math.max(need, waiting.totalAmount, spend.slackFor(waiter.amount));
-    const answer = await this.request({ need, want, recall_seq: this.recall.started });
+    const in_flight = waiter.event === 'EXTEND';
+    const answer = await this.request({ need, want, recall_seq: this.recall.started, in_flight });
     this.recall.started = answer.type === 'contended' ? answer.recall_seq : null;
     switch (answer.type) {
       case 'contended':
@@ -267,7 +277,7 @@ export class GrantSync {
    */
   private async admitWithLess(
     waiter: WaitingCall,
-    short: { bound: LimitedBy; free: number; elsewhere: number },
+    short: Extract<GrantAnswer, { type: 'short' }>,
   ): Promise<void> {
     const { machine, waiting } = this.quota;
     this.lastLimitedBy = short.bound;
@@ -283,7 +293,9 @@ export class GrantSync {
       return waiter.reject(moneySpentError(short.bound, waiter.amount, left));
     }
     if (short.free > 0) {
-      this.applyGrant(await this.request({ need: short.free, want: short.free, recall_seq: null }));
+      const request = { need: short.free, want: short.free, recall_seq: null };
+      const in_flight = waiter.event === 'EXTEND';
+      this.applyGrant(await this.request({ ...request, in_flight }));
     }
     const amount = Math.min(waiter.amount, machine.idle);
     if (amount < minimum || amount === 0 || !waiting.has(waiter)) return;

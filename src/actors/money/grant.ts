@@ -8,6 +8,15 @@ import type { GrantCommand, LedgerAnswer, ReturnCommand } from './ledger-command
  */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
+/** A grant's row as the actor of its key believes it to be, nano-USD. */
+export interface HeldGrant {
+  grant_id: string;
+  granted: number;
+  settled: number;
+  /** True while a command of the actor may change the row. Then the amounts may differ from it. */
+  busy: boolean;
+}
+
 /** Thrown if the replica of a grant was declared dead, or if the grant's row is closed. */
 export class GrantFencedError extends Error {
   override readonly name = 'GrantFenced';
@@ -59,7 +68,7 @@ export class Grant {
    * asks for the unused money of other grants. Throws GrantFencedError.
    */
   async request(
-    request: Pick<GrantCommand, 'need' | 'want' | 'recall_seq' | 'for_overrun'>,
+    request: Pick<GrantCommand, 'need' | 'want' | 'recall_seq' | 'for_overrun' | 'in_flight'>,
   ): Promise<GrantAnswer> {
     const { replica_id } = this;
     const answer = await this.submit({ type: 'GRANT', replica_id, ...request });
@@ -83,7 +92,7 @@ export class Grant {
 
   private async submit(
     change:
-      | Pick<GrantCommand, 'type' | 'replica_id' | 'need' | 'want' | 'recall_seq' | 'for_overrun'>
+      | Omit<GrantCommand, 'grant_id' | 'key_id' | 'organization_id' | 'expected_granted'>
       | Pick<ReturnCommand, 'type' | 'amount' | 'recall_acked' | 'close'>,
   ): Promise<GrantAnswer> {
     this.isOutcomeUnknown = true;

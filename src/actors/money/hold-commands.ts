@@ -29,7 +29,8 @@ export class HoldCommands {
     if (!key) return { type: 'not_found' };
     const unusable = this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
-    const refused = await this.setAside(key, command.amount, command.recall_seq ?? null);
+    const { day } = key;
+    const refused = await this.setAside(key, day, command.amount, command.recall_seq ?? null);
     if (refused) return refused;
     rows.holds.set(command.hold_id, {
       id: command.hold_id,
@@ -38,8 +39,10 @@ export class HoldCommands {
       status: 'held',
       amount_nano_usd: command.amount,
       charged_nano_usd: 0,
+      uncharged_nano_usd: 0,
       reference: command.reference,
       expires_at: command.expires_at,
+      day,
     });
     return { type: 'held' };
   }
@@ -50,7 +53,7 @@ export class HoldCommands {
     if (hold.status !== 'held') return holdEnded(hold);
     const extra = command.amount - hold.amount_nano_usd;
     if (extra <= 0) return { type: 'held' };
-    const refused = await this.setAside(this.books.key(hold.key_id), extra, null);
+    const refused = await this.setAside(this.books.key(hold.key_id), hold.day, extra, null);
     if (refused) return refused;
     hold.amount_nano_usd = command.amount;
     return { type: 'held' };
@@ -61,15 +64,18 @@ export class HoldCommands {
     const hold = this.books.rows.holds.get(command.hold_id);
     if (!hold) return { type: 'not_found' };
     if (hold.status !== 'held') return holdEnded(hold);
-    const added = this.addFreeMoney(hold, command.line.charged_nano_usd - hold.amount_nano_usd);
-    const charged = Math.min(command.line.charged_nano_usd, hold.amount_nano_usd);
-    const overrun = command.line.overrun_nano_usd + (command.line.charged_nano_usd - charged);
-    this.books.closeHold(hold, 'settled', charged);
+    const { charged_nano_usd: due, counted_nano_usd: counts = due } = command.line;
+    const added = this.addFreeMoney(hold, counts - hold.amount_nano_usd);
+    const counted = Math.min(counts, hold.amount_nano_usd);
+    const charged = Math.min(due, counted);
+    const overrun = command.line.overrun_nano_usd + (due - charged);
+    this.books.closeHold(hold, 'settled', charged, counted);
     this.lines.push({
       ...command.line,
       hold_id: hold.id,
       charged_nano_usd: charged,
       overrun_nano_usd: overrun,
+      ...(counted === charged ? {} : { counted_nano_usd: counted }),
     });
     return added > 0 ? { ...holdEnded(hold), added } : holdEnded(hold);
   }
@@ -86,9 +92,10 @@ export class HoldCommands {
   /** Adds at most `missing` nano-USD to the hold, and returns how much was free. */
   private addFreeMoney(hold: HoldRow, missing: number): number {
     const key = this.books.key(hold.key_id);
-    const { key_free, balance } = this.books.fundsOf(key);
-    const added = Math.max(0, Math.min(missing, key_free ?? missing, balance));
-    this.books.setAside(key, added);
+    const { key_free, balance, budgets } = this.books.fundsOf(key, hold.day);
+    const free = Math.min(key_free ?? missing, balance, ...budgets.map((budget) => budget.free));
+    const added = Math.max(0, Math.min(missing, free));
+    this.books.setAside(key, hold.day, added);
     hold.amount_nano_usd += added;
     return added;
   }
@@ -99,15 +106,18 @@ export class HoldCommands {
    */
   private async setAside(
     key: KeyRow,
+    day: string | null,
     amount: number,
     recall_seq: number | null,
   ): Promise<LedgerAnswer | undefined> {
     const decision = decideAmount(
       { need: amount, want: amount },
-      { ...this.books.fundsOf(key), replicas: 1 },
+      { ...this.books.fundsOf(key, day), replicas: 1 },
     );
-    if (decision.type === 'short') return this.shortage.explain(decision, key, { recall_seq });
-    this.books.setAside(key, amount);
+    if (decision.type === 'short') {
+      return this.shortage.explain(decision, key, { day, recall_seq });
+    }
+    this.books.setAside(key, day, amount);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import type { BudgetPeriod } from '../../../db/budgets/calendar.ts';
 import type { InlineLine, UsageLine } from '../../../db/ledger/usage-line.ts';
 
 /**
@@ -49,6 +50,11 @@ export interface GrantCommand {
    * may make no more calls.
    */
   for_overrun?: boolean;
+  /**
+   * True if the money is for a call that runs. Then it is granted even if the day of the grant has ended: it
+   * counts in the budgets of that day, as the reservation of the call does.
+   */
+  in_flight?: boolean;
 }
 
 /** Returns unused money of a grant and acknowledges recalls. */
@@ -138,6 +144,19 @@ export type UnusableStatus =
   | 'organization_suspended'
   | 'organization_closed';
 
+/** A budget whose window has too little money. */
+export interface RefusingBudget {
+  id: string;
+  period: BudgetPeriod;
+  /** The key that the budget limits; null = the organization. */
+  key_id: string | null;
+  /** The time until the next window begins, ms. */
+  resets_in_ms: number;
+}
+
+/** The limit that is too low. */
+export type LimitedBy = 'key' | 'organization' | RefusingBudget;
+
 /** The answer to a ledger command. Amounts are in nano-USD. */
 export type LedgerAnswer =
   /**
@@ -149,9 +168,10 @@ export type LedgerAnswer =
   | { type: 'settled'; charged: number; overrun: number; grant_settled?: number | undefined }
   /**
    * `granted` is the amount of the grant now. `exact` is true if only `need` was given although
-   * `want` was more, or if the command was applied before.
+   * `want` was more, or if the command was applied before. `ends_in_ms` is the time until the day of the grant
+   * ends; 0 = it has ended, and the grant gets money only for calls that run.
    */
-  | { type: 'granted'; granted: number; exact: boolean }
+  | { type: 'granted'; granted: number; exact: boolean; ends_in_ms: number }
   | { type: 'returned'; granted: number; closed: boolean }
   /**
    * `free` is too little, but other grants may have unused money and were recalled. Send the command
@@ -160,9 +180,15 @@ export type LedgerAnswer =
   | { type: 'contended'; recall_seq: number; free: number }
   /**
    * The free money is too little. `bound` is the limit that is too low. `elsewhere` is the nano-USD
-   * of other grants and holds, which may become free.
+   * of other grants and holds, which may become free. `ends_in_ms` is the time until the present day ends.
    */
-  | { type: 'short'; bound: 'key' | 'organization'; free: number; elsewhere: number }
+  | {
+      type: 'short';
+      bound: LimitedBy;
+      free: number;
+      elsewhere: number;
+      ends_in_ms: number;
+    }
   | { type: 'key_unusable'; status: UnusableStatus }
   /** The replica was declared dead, or the grant of the command is closed. */
   | { type: 'fenced' }

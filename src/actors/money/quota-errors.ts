@@ -3,10 +3,7 @@ import type { ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { usd } from '../../json/usd.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
-import type { UnusableStatus } from './ledger-commands.ts';
-
-/** Which limit applies: the key's cap or the organization's balance. */
-export type LimitedBy = 'key' | 'organization';
+import type { LimitedBy, RefusingBudget, UnusableStatus } from './ledger-commands.ts';
 
 /**
  * Returns the error for a call that the quota machine refused for `reason`. If the reason is
@@ -39,7 +36,7 @@ export function keyStatusError(status: UnusableStatus): WeirError {
 }
 
 /**
- * Returns the error for a call if the key or the organization has too little money left for it. A
+ * Returns the error for a call if the key, a budget or the organization has too little money left for it. A
  * retry does not help (spec: Errors, 402). `estimate` is the upper bound of the call's charge, and
  * `left` is what the call could spend, both nano-USD.
  */
@@ -52,6 +49,7 @@ export function moneySpentError(bound: LimitedBy, estimate: number, left: number
       { hint: 'Add funds to the account.', ...amounts },
     );
   }
+  if (bound !== 'key') return budgetSpentError(bound, amounts);
   if (left > 0) {
     return new WeirError(
       'quota_exceeded',
@@ -68,12 +66,30 @@ export function moneySpentError(bound: LimitedBy, estimate: number, left: number
   });
 }
 
+const SPANS = { day: 'today', week: 'this week', month: 'this month' } as const;
+
+/** Returns the error for a call if the window of a budget has too little money left for it. */
+function budgetSpentError(
+  { period, key_id, resets_in_ms }: RefusingBudget,
+  amounts: { readonly balance_usd: number; readonly estimated_cost_usd: number },
+): WeirError {
+  const retry_after = Math.max(1, Math.ceil(resets_in_ms / 1_000));
+  const span = SPANS[period];
+  const owner = key_id === null ? 'the organization' : 'this API key';
+  const message =
+    amounts.balance_usd > 0
+      ? `This request may cost more than what is left of the budget of ${owner} for ${span}.`
+      : `The budget of ${owner} for ${span} is spent.`;
+  const hint = `The next ${period} begins in ${retry_after} s. Wait, or raise the budget.`;
+  return new WeirError('quota_exceeded', message, { hint, retry_after, ...amounts });
+}
+
 /**
  * Returns the error for a call if other calls in flight hold the money that it needs. The error
  * names a retry time.
  */
 export function moneyInFlightError(bound: LimitedBy): WeirError {
-  const id: ErrorId = bound === 'key' ? 'quota_in_flight' : 'balance_in_flight';
+  const id: ErrorId = bound === 'organization' ? 'balance_in_flight' : 'quota_in_flight';
   return new WeirError(
     id,
     'The remaining money is reserved for requests in flight; some of it may be free when they end.',

@@ -2,8 +2,8 @@ import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import { organizationStatusError } from '../../errors/organization-status.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
-import { AdmissionQueue, type AdmissionRequest } from './admission-queue.ts';
-import type { Grant } from './grant.ts';
+import { AdmissionQueue, type AdmissionRequest, DAY_ENDED } from './admission-queue.ts';
+import type { Grant, HeldGrant } from './grant.ts';
 import { GrantSync } from './grant-sync.ts';
 import type { LedgerAnswer, UnusableStatus } from './ledger-commands.ts';
 import type { QuotaDeps } from './quota-deps.ts';
@@ -17,15 +17,6 @@ import {
   type Settlement,
 } from './reservation.ts';
 
-/** A grant's row as the actor of its key believes it to be, nano-USD. */
-export interface HeldGrant {
-  grant_id: string;
-  granted: number;
-  settled: number;
-  /** True while a command of the actor may change the row. Then the amounts may differ from it. */
-  busy: boolean;
-}
-
 /**
  * The quota actor of one key on this replica: its machine, its charges, and its exchange with the
  * ledger. A call that the grant covers is admitted synchronously. Other calls wait for the ledger.
@@ -33,22 +24,29 @@ export interface HeldGrant {
 export class QuotaActor implements ReservationOwner {
   readonly machine: QuotaMachine;
   readonly waiting: AdmissionQueue;
-  readonly spend = new RecentSpend();
   private readonly sync: GrantSync;
   /** How many charges wait for their commit. */
   private unsettled = 0;
   /** While the organization is not active, the machine is in its state `suspended`. */
   private organization_status: OrganizationStatus = 'active';
+  private hasRetired = false;
 
+  /**
+   * `replace` retires an actor whose day has ended, and returns the present actor of the key. `spend` is the
+   * recent spend of the key.
+   */
   constructor(
     readonly key_id: string,
     readonly organization_id: string,
     private readonly deps: QuotaDeps,
+    private readonly replace: (actor: QuotaActor) => QuotaActor,
     ringLimit?: () => number,
+    readonly spend = new RecentSpend(),
   ) {
     const { onEvent, clock } = deps;
     this.machine = new QuotaMachine(
-      onEvent && ((event, taken) => onEvent(this, event, taken)),
+      // The present actor of the key is observed, and no retired one.
+      onEvent && ((event, taken) => this.hasRetired || onEvent(this, event, taken)),
       () => clock.now(),
       ringLimit,
     );
@@ -70,6 +68,10 @@ export class QuotaActor implements ReservationOwner {
   /** True if no call is in flight, none waits, and no charge waits for its commit. */
   get isIdle(): boolean {
     return this.machine.sums.in_flight === 0 && this.waiting.size === 0 && this.unsettled === 0;
+  }
+
+  get isRetired(): boolean {
+    return this.hasRetired;
   }
 
   /** True while a charge waits for its commit. */
@@ -95,6 +97,19 @@ export class QuotaActor implements ReservationOwner {
    * request's UUID, for the actor's history.
    */
   tryReserve(amount: number, call_id?: string): Reservation | undefined {
+    return this.present.tryReserveHere(amount, call_id);
+  }
+
+  /**
+   * The actor of the key whose grant is of the present day. When the day ends, another one takes the place of
+   * this one, which stays until its calls have ended.
+   */
+  private get present(): QuotaActor {
+    const hasEnded = this.hasRetired || this.deps.clock.now() >= this.sync.dayEndsAt;
+    return hasEnded ? this.replace(this) : this;
+  }
+
+  private tryReserveHere(amount: number, call_id?: string): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerUnavailableError();
     this.spend.recordCall();
     let verdict = this.machine.reserve(amount, call_id);
@@ -120,10 +135,25 @@ export class QuotaActor implements ReservationOwner {
    * key's status, or `service_unavailable`. Throws the signal's reason if the client left.
    */
   async reserve(request: AdmissionRequest): Promise<Reservation> {
-    const admitted = this.tryReserve(request.amount, request.call_id);
+    const actor = this.present;
+    const admitted = actor.tryReserveHere(request.amount, request.call_id);
     if (admitted) return admitted;
-    const amount = await this.enqueue('RESERVE', request);
-    return new Reservation(this, this.sync.current.id, amount);
+    try {
+      const amount = await actor.enqueue('RESERVE', request);
+      return new Reservation(actor, actor.sync.current.id, amount);
+    } catch (error) {
+      // The call waited when its day ended. It waits for the money of the next day.
+      if (error === DAY_ENDED) return actor.reserve(request);
+      throw error;
+    }
+  }
+
+  /** Called when the day of the grant has ended. Calls in flight go on; those that wait move on. */
+  retire(): void {
+    if (this.hasRetired) return;
+    this.hasRetired = true;
+    this.waiting.endDay();
+    this.sync.requestClose();
   }
 
   /**
@@ -144,20 +174,21 @@ export class QuotaActor implements ReservationOwner {
    * Charges a call. What exceeds its reservation is taken from the free money of the key and the
    * organization, and the platform absorbs the rest. If the grant is closed because its replica was
    * declared dead, the platform absorbs the whole amount. Resolves after the commit with the amounts
-   * of the usage line.
+   * of the usage line. The cap counts `counted`, which is at least `actual`.
    */
   settle(
     grant_id: string,
     reserved: number,
     line: Consumption,
     actual: number,
+    counted = actual,
   ): Promise<Settlement> {
-    const overrun = actual - reserved;
+    const overrun = counted - reserved;
     const isShort = overrun > this.machine.idle && this.currentGrant(grant_id);
-    if (!isShort) return this.charge(grant_id, reserved, line, actual);
+    if (!isShort) return this.charge(grant_id, reserved, line, actual, counted);
     return this.sync
       .coverOverrun(overrun)
-      .then((added) => this.charge(grant_id, reserved + added, line, actual));
+      .then((added) => this.charge(grant_id, reserved + added, line, actual, counted));
   }
 
   /** Releases the reservation of a call that delivered nothing. */
@@ -226,6 +257,10 @@ export class QuotaActor implements ReservationOwner {
 
   /** Called at intervals. An idle actor returns its grant. A busy actor returns its surplus. */
   sweep(elapsedMs: number): void {
+    if (this.hasRetired) {
+      this.sync.sweep(0, false);
+      return;
+    }
     // A hint that money is free may have been lost, so a sweep ends the state `exhausted` too.
     this.machine.send({ type: 'LIMIT_CHANGED' });
     const slack = this.spend.slackFor(0) * 2;
@@ -274,11 +309,14 @@ export class QuotaActor implements ReservationOwner {
     reserved: number,
     line: Consumption,
     actual: number,
+    counted: number,
   ): Promise<Settlement> {
     const grant = this.currentGrant(grant_id);
+    // In the grant, a charge is what the cap counts.
     const charge = grant
-      ? this.machine.settle(reserved, actual).charge
-      : Math.min(actual, reserved);
+      ? this.machine.settle(reserved, counted).charge
+      : Math.min(counted, reserved);
+    const charged = Math.min(actual, charge);
     this.spend.recordCharge(charge);
     this.unsettled += 1;
     if (grant) grant.unanswered += charge;
@@ -287,8 +325,9 @@ export class QuotaActor implements ReservationOwner {
       line: {
         ...line,
         grant_id,
-        charged_nano_usd: charge,
-        overrun_nano_usd: actual - charge,
+        charged_nano_usd: charged,
+        overrun_nano_usd: actual - charged,
+        ...(charge === charged ? {} : { counted_nano_usd: charge }),
       },
     });
     this.onSumsChanged();
@@ -352,7 +391,7 @@ export class QuotaActor implements ReservationOwner {
 
   private refillAhead(amount: number, call_id: string | undefined): void {
     this.spend.recordReserved(this.machine.sums.reserved);
-    if (!this.machine.isOpen('ample')) return;
+    if (this.hasRetired || !this.machine.isOpen('ample')) return;
     const slack = this.spend.slackFor(amount);
     if (this.machine.idle * 4 >= slack) return;
     this.machine.send({ type: 'REFILL' }, call_id);

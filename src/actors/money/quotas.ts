@@ -2,8 +2,10 @@ import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { RING_EVENTS } from '../../replay/event-ring.ts';
-import { type HeldGrant, QuotaActor } from './quota.ts';
+import type { HeldGrant } from './grant.ts';
+import { QuotaActor } from './quota.ts';
 import type { QuotaDeps } from './quota-deps.ts';
+import type { RecentSpend } from './recent-spend.ts';
 
 /** The most keys that have an actor on this replica. Idle actors without money are removed. */
 const MAX_QUOTA_ACTORS = 100_000;
@@ -18,6 +20,8 @@ const MIN_RING_EVENTS = 8;
 /** The quota actors of this replica. Each API key in recent use has one actor. */
 export class Quotas {
   private readonly actors = new Map<string, QuotaActor>();
+  /** Actors whose day has ended, until their calls have ended. */
+  private readonly retired = new Set<QuotaActor>();
   private stopClock: () => void = () => undefined;
   private sweptAt: number;
   /** The highest number of a recall that this replica knows. */
@@ -50,10 +54,25 @@ export class Quotas {
         retry_after: 5,
       });
     }
-    const actor = new QuotaActor(key.id, key.organization_id, this.deps, this.ringLimit);
+    return this.create(key);
+  }
+
+  private create(key: { id: string; organization_id: string }, spend?: RecentSpend): QuotaActor {
+    const { deps, replace, ringLimit } = this;
+    const actor = new QuotaActor(key.id, key.organization_id, deps, replace, ringLimit, spend);
     this.actors.set(key.id, actor);
     return actor;
   }
+
+  /** Retires an actor whose day has ended. Returns the present actor of its key. */
+  private readonly replace = (actor: QuotaActor): QuotaActor => {
+    const key = { id: actor.key_id, organization_id: actor.organization_id };
+    if (this.actors.get(key.id) !== actor) return this.getOrCreate(key);
+    this.retired.add(actor);
+    const present = this.create(key, actor.spend);
+    actor.retire();
+    return present;
+  };
 
   find(key_id: string): QuotaActor | undefined {
     return this.actors.get(key_id);
@@ -70,7 +89,12 @@ export class Quotas {
 
   /** Returns the grants that the actors have in memory. Does not read the database. */
   heldByMemory(): HeldGrant[] {
-    return Array.from(this.actors.values(), (actor) => actor.heldGrant);
+    return Array.from(this.withRetired(), (actor) => actor.heldGrant);
+  }
+
+  private *withRetired(): Iterable<QuotaActor> {
+    yield* this.actors.values();
+    yield* this.retired;
   }
 
   /**
@@ -79,7 +103,7 @@ export class Quotas {
    */
   onRecall(seq: number, scope: RecallScope): void {
     this.lastRecall = Math.max(this.lastRecall, seq);
-    for (const actor of this.actors.values()) {
+    for (const actor of this.withRetired()) {
       const isInScope =
         scope.key_id === null
           ? scope.organization_id === actor.organization_id
@@ -96,7 +120,7 @@ export class Quotas {
   onRecallsMissed(last_seq: number): void {
     if (last_seq <= this.lastRecall) return;
     this.lastRecall = last_seq;
-    for (const actor of this.actors.values()) {
+    for (const actor of this.withRetired()) {
       if (!actor.isEmpty) actor.onRecall(last_seq);
     }
   }
@@ -110,20 +134,20 @@ export class Quotas {
 
   /** Called on a hint that money of an organization was returned, released or added. */
   onMoneyReturned(organization_id: string): void {
-    for (const actor of this.actors.values()) {
+    for (const actor of this.withRetired()) {
       if (actor.organization_id === organization_id) actor.onMoneyReturned();
     }
   }
 
   /** Called when this replica was declared dead, so that all its grants are closed. */
   fence(): void {
-    for (const actor of this.actors.values()) actor.fence();
+    for (const actor of this.withRetired()) actor.fence();
   }
 
   /** Returns all grants. Call it at shutdown, after the last call ended. */
   async close(): Promise<void> {
     this.stopClock();
-    await Promise.all([...this.actors.values()].map((actor) => actor.close()));
+    await Promise.all(Array.from(this.withRetired(), (actor) => actor.close()));
   }
 
   private schedule(): void {
@@ -138,6 +162,10 @@ export class Quotas {
     for (const [key_id, actor] of this.actors) {
       actor.sweep(now - this.sweptAt);
       if (actor.isEmpty) this.actors.delete(key_id);
+    }
+    for (const actor of this.retired) {
+      actor.sweep(now - this.sweptAt);
+      if (actor.isEmpty) this.retired.delete(actor);
     }
     this.sweptAt = now;
   }

@@ -2,7 +2,10 @@ import type { InlineLine } from '../../../db/ledger/usage-line.ts';
 import type { AdmissionRequest } from './admission-queue.ts';
 
 /** A usage line without its amounts, which the quota actor adds. */
-export type Consumption = Omit<InlineLine, 'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd'>;
+export type Consumption = Omit<
+  InlineLine,
+  'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd' | 'counted_nano_usd'
+>;
 
 /** The amounts of a charge after its commit. */
 export interface Settlement {
@@ -20,6 +23,7 @@ export interface ReservationOwner {
     reserved: number,
     line: Consumption,
     actual: number,
+    counted: number,
   ): Promise<Settlement>;
   release(grant_id: string, reserved: number): void;
   takeBack(grant_id: string, extra: number): void;
@@ -32,6 +36,7 @@ export interface ReservationOwner {
  */
 export class Reservation {
   private hasEnded = false;
+  private onEnd: ((line: Consumption | undefined) => void) | undefined;
 
   constructor(
     private readonly owner: ReservationOwner,
@@ -39,6 +44,14 @@ export class Reservation {
     /** Reserved nano-USD. */
     private reserved: number,
   ) {}
+
+  /**
+   * Calls `onEnd` once, when the reservation ends: with the usage line, or with undefined if it is released. Must
+   * not throw.
+   */
+  whenEnded(onEnd: (line: Consumption | undefined) => void): void {
+    this.onEnd = onEnd;
+  }
 
   get amount(): number {
     return this.reserved;
@@ -61,18 +74,21 @@ export class Reservation {
   }
 
   /**
-   * Charges `actual` nano-USD and resolves after the commit. Rejects if the reservation has ended.
+   * Charges `actual` nano-USD and resolves after the commit. The key's cap counts `counted`, which is at
+   * least the charge. Rejects if the reservation has ended.
    */
-  settle(line: Consumption, actual: number): Promise<Settlement> {
+  settle(line: Consumption, actual: number, counted = actual): Promise<Settlement> {
     if (this.hasEnded) return Promise.reject(new Error('the reservation has already ended'));
     this.hasEnded = true;
-    return this.owner.settle(this.grant_id, this.reserved, line, actual);
+    this.onEnd?.(line);
+    return this.owner.settle(this.grant_id, this.reserved, line, actual, counted);
   }
 
   /** Frees the money at once, without a write. Call this if the client received nothing. */
   release(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
+    this.onEnd?.(undefined);
     this.owner.release(this.grant_id, this.reserved);
   }
 }

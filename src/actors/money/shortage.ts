@@ -1,9 +1,23 @@
 import type { TransactionSql } from 'postgres';
+import { windowStart } from '../../../db/budgets/calendar.ts';
+import { readResetTime } from '../../../db/budgets/windows.ts';
 import { findOpenMoney, type OpenMoney, openMoneyOf } from '../../../db/ledger/in-flight.ts';
 import { nextRecall } from '../../../db/ledger/replicas.ts';
 import type { KeyRow } from '../../../db/ledger/rows.ts';
+import type { GrantDecision } from '../../machines/grant.ts';
 import type { Books } from './books.ts';
-import type { LedgerAnswer } from './ledger-commands.ts';
+import type { LedgerAnswer, LimitedBy } from './ledger-commands.ts';
+
+type Shortage = Extract<GrantDecision, { type: 'short' }>;
+
+/** The request that gets too little money. */
+interface ShortRequest {
+  /** The grant that it is for; missing for a hold. */
+  readonly grant_id?: string;
+  readonly recall_seq: number | null;
+  /** The day of the grant or hold. */
+  readonly day: string | null;
+}
 
 /** Explains to the ledger commands of one transaction why too little money is free. */
 export class ShortageExplainer {
@@ -18,18 +32,13 @@ export class ShortageExplainer {
    * If another grant with money has not acknowledged the recall yet, starts a recall and returns
    * `contended`. Otherwise returns `short`, with the money of other grants and holds.
    */
-  async explain(
-    short: { bound: 'key' | 'organization'; free: number },
-    key: KeyRow,
-    request: { grant_id?: string; recall_seq: number | null },
-  ): Promise<LedgerAnswer> {
-    const { bound, free } = short;
+  async explain(short: Shortage, key: KeyRow, request: ShortRequest): Promise<LedgerAnswer> {
+    const { free } = short;
+    const scope = this.scopeOf(short, key, request.day);
     const { rows, hints } = this.books;
     this.openMoney ??= await findOpenMoney(this.tx, [...rows.organizations.keys()]);
     const others = [...this.withoutLockedRows(this.openMoney), ...openMoneyOf(rows)].filter(
-      (open) =>
-        (bound === 'key' ? open.key_id === key.id : open.organization_id === key.organization_id) &&
-        open.id !== request.grant_id,
+      (open) => scope.has(open) && open.id !== request.grant_id,
     );
     const hasUnrecalled = others.some(
       (open) =>
@@ -38,12 +47,45 @@ export class ShortageExplainer {
     if (hasUnrecalled) {
       // A recall that was sent before is sent with its number again, because it may be lost.
       const recall_seq = request.recall_seq ?? (await nextRecall(this.tx));
-      const key_id = bound === 'key' ? key.id : null;
-      hints.onRecall({ seq: recall_seq, organization_id: key.organization_id, key_id });
+      const { organization_id } = key;
+      hints.onRecall({ seq: recall_seq, organization_id, key_id: scope.key_id });
       return { type: 'contended', recall_seq, free };
     }
     const elsewhere = others.reduce((sum, open) => sum + open.open_nano_usd, 0);
-    return { type: 'short', bound, free, elsewhere };
+    const bound = await this.boundOf(short, request.day);
+    // A grant of a day that has ended gets money only for calls that run.
+    const ends_in_ms = request.day === key.day ? key.day_ends_in_ms : 0;
+    return { type: 'short', bound, free, elsewhere, ends_in_ms };
+  }
+
+  /** Returns which money could relieve a shortage, and the key whose grants a recall must reach. */
+  private scopeOf({ bound, budget_id }: Shortage, key: KeyRow, day: string | null) {
+    if (bound === 'key')
+      return { key_id: key.id, has: (open: OpenMoney) => open.key_id === key.id };
+    const { organization_id } = key;
+    const isOwn = (open: OpenMoney) => open.organization_id === organization_id;
+    const budget = this.budgetOf(budget_id);
+    if (!budget) return { key_id: null, has: isOwn };
+    const { key_id, period } = budget;
+    const startOf = (of: string | null) => of && windowStart(period, of);
+    return {
+      key_id,
+      has: (open: OpenMoney) =>
+        (key_id === null ? isOwn(open) : open.key_id === key_id) &&
+        startOf(open.day) === startOf(day),
+    };
+  }
+
+  private async boundOf({ bound, budget_id }: Shortage, day: string | null): Promise<LimitedBy> {
+    const budget = this.budgetOf(budget_id);
+    if (bound !== 'budget' || !budget || day === null)
+      return bound === 'key' ? 'key' : 'organization';
+    const { id, period, key_id } = budget;
+    return { id, period, key_id, resets_in_ms: await readResetTime(this.tx, budget, day) };
+  }
+
+  private budgetOf(budget_id: string | undefined) {
+    return this.books.rows.budgets.find(({ id }) => id === budget_id);
   }
 
   /**

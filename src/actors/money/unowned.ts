@@ -6,8 +6,8 @@ import {
   type UnownedMoney,
 } from '../../../db/ledger/unowned.ts';
 import type { Clock } from '../clock.ts';
+import type { HeldGrant } from './grant.ts';
 import type { Lane } from './lane.ts';
-import type { HeldGrant } from './quota.ts';
 
 const UNOWNED_EVERY_MS = 30_000;
 const UNKNOWN_GRANT = 'grant that no actor knows';

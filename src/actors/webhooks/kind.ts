@@ -8,7 +8,8 @@ import {
 } from '../../../db/webhooks/deliveries.ts';
 import type { WebhookContext, WebhookEvent } from '../../machines/webhook.ts';
 import { versionedWebhook } from '../../replay/machines.ts';
-import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/guarded-fetch.ts';
+import { ForbiddenAddressError } from '../../storage/checked-address.ts';
+import type { GuardedFetchOptions } from '../../storage/guarded-fetch.ts';
 import type { DurableKind } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';

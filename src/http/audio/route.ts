@@ -46,8 +46,12 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
     return serveOnce(deps, context, paid, async (mode) => {
       const inference = deps.inference();
       const route = { path, operation: 'stt' } as const;
-      const model = resolveDirectModel(deps.catalogue(), name, key, route, (candidate, caller) =>
-        inference.isCallable(candidate, caller),
+      const model = resolveDirectModel(
+        deps.catalogue(key.organization_id),
+        name,
+        key,
+        route,
+        (candidate, caller) => inference.isCallable(candidate, caller),
       );
       if (task === 'translations' && !model.contract.operations.includes(SPEECH_TRANSLATION)) {
         throw new WeirError('invalid_request', `${model.id} does not translate speech.`, {

@@ -107,7 +107,7 @@ function countTokens(deps: InferenceRouteDeps): Handler {
     refuseLargeImages('gemini', body, text);
     const inference = deps.inference();
     const { model: name } = parsePath(context);
-    resolveModel(deps.catalogue(), name, key, 'gemini', (model, caller) =>
+    resolveModel(deps.catalogue(key.organization_id), name, key, 'gemini', (model, caller) =>
       inference.isCallable(model, caller),
     );
     return json({ totalTokens: countInputTokens(body) });

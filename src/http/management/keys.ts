@@ -16,7 +16,7 @@ import {
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { Manager } from '../../access/manager.ts';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { CatalogueFor } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyCache } from '../../inference/keys/key-cache.ts';
@@ -27,6 +27,7 @@ import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { requireMatch, withEtag } from '../etag.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import { type ChangeDeps, changeOnce } from './change-once.ts';
+import { storedLimits } from './key-limits.ts';
 import { refuseUnknownModel } from './key-models.ts';
 import { auditedKey, keyRecord, keySettings } from './key-record.ts';
 import { readQuery } from './list-query.ts';
@@ -46,7 +47,7 @@ export interface ManagementDeps extends ChangeDeps {
   keys: KeyCache;
   authentication: Authentication;
   rateLimit: RateLimit;
-  catalogue: () => Catalogue;
+  catalogue: CatalogueFor;
   /**
    * Notifies all replicas of a changed key. Called after the commit, and also if Weir does not know
    * whether the change was committed. Must not throw.
@@ -78,10 +79,12 @@ export async function admitManager(
 const DEFAULTS = {
   name: 'Default Key',
   limit_nano_usd: null,
+  cap_counts: 'charged' as const,
   models: [],
   tags: [],
   external_id: null,
   requests_per_minute: null,
+  limits: [],
   timeout_ms: null,
   image_response_format: null,
   expires_at: null,
@@ -121,8 +124,10 @@ export function createApiKey(deps: ManagementDeps): Handler {
       MAX_MANAGEMENT_BODY_BYTES,
     );
     const body = validateCreate(value);
-    const fields = normalizeKeyFields(body);
-    refuseUnknownModel(deps.catalogue(), body.models);
+    const catalogue = deps.catalogue(organization_id);
+    const limits = storedLimits(catalogue, body.limits ?? []);
+    const fields = { ...normalizeKeyFields(body), limits };
+    refuseUnknownModel(catalogue, body.models);
     const request = { organization_id, actor_id: actor.id, route: 'POST api-keys', body: text };
     const created = changeOnce(deps, context, request, async (tx) => {
       const secret = newCredential('sk');
@@ -161,10 +166,13 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     };
     return changeKey(deps, context, manager, 'api_key.update', text, async (tx, before) => {
       // A model that the catalogue lacks may stay in the list of a key that has it.
-      refuseUnknownModel(deps.catalogue(), body.models, before.models);
+      const catalogue = deps.catalogue(manager.organization_id);
+      refuseUnknownModel(catalogue, body.models, before.models);
+      const limits = body.limits && storedLimits(catalogue, body.limits, before.limits);
       refuseRevival(before, changes.status ?? before.status);
-      if (Object.keys(changes).length === 0) return undefined;
-      await updateKey(tx, manager.organization_id, before.id, changes);
+      const all = limits ? { ...changes, limits } : changes;
+      if (Object.keys(all).length === 0) return undefined;
+      await updateKey(tx, manager.organization_id, before.id, all);
       return keyAnswer;
     });
   };

@@ -22,15 +22,15 @@ export class ManagedModels {
   constructor(private readonly deps: ManagedModelDeps) {}
 
   readonly list: Handler = async (context) => {
-    await admitManager(this.deps, context);
-    const models = this.deps.catalogue().all();
+    const { organization_id } = await admitManager(this.deps, context);
+    const models = this.deps.catalogue(organization_id).all();
     return json({ object: 'list', data: models.map((model) => this.summary(model)) });
   };
 
   readonly get: Handler = async (context) => {
-    await admitManager(this.deps, context);
+    const { organization_id } = await admitManager(this.deps, context);
     const name = decodePath(context.params['model'] ?? '');
-    const catalogue = this.deps.catalogue();
+    const catalogue = this.deps.catalogue(organization_id);
     const model = catalogue.find(name);
     if (!model) {
       throw new WeirError('model_detail_not_found', 'The model does not exist.', {

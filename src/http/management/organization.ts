@@ -1,6 +1,13 @@
-import { findSettings, lockSettings, updateSettings } from '../../../db/accounts/settings.ts';
+import {
+  findSettings,
+  knowsTimeZone,
+  lockSettings,
+  updateSettings,
+} from '../../../db/accounts/settings.ts';
 import { appendAudit } from '../../../db/audit/log.ts';
 import type { TransactionSql } from '../../../db/client.ts';
+import { nextRecall } from '../../../db/ledger/replicas.ts';
+import { type MoneyHintPublisher, MoneyHints } from '../../actors/money/money-hints.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { changedMembers } from '../../json/changed-members.ts';
@@ -32,7 +39,12 @@ interface OrganizationNews {
    * Notifies all replicas of a changed organization. Missing if this process has no other parts that know
    * organizations. Must not throw.
    */
-  readonly organizationNews?: { announce(organization_id: string): void };
+  readonly organizationNews?: {
+    announce(organization_id: string): void;
+    readonly money: MoneyHintPublisher;
+  };
+  /** Applies a changed `own_keys` to this replica. Missing if this process has no own keys. */
+  readonly ownKeys?: { apply(organization_id: string): Promise<void> };
 }
 
 /**
@@ -56,13 +68,21 @@ export function updateOrganization(
     }
     const action = 'organization.update';
     const request = { organization_id, actor_id: actor.id, route: action, body };
+    const hints = new MoneyHints();
     const change = async (tx: TransactionSql) => {
+      if (changes.time_zone !== undefined && !(await knowsTimeZone(tx, changes.time_zone))) {
+        throw noTimeZone();
+      }
       const before = await lockSettings<Settings>(tx, organization_id, SETTING_NAMES);
       if (!before) return answerOf(before);
       requireMatch(context.request, before.settings);
       await updateSettings(tx, organization_id, changes);
       const after = { ...before, settings: { ...before.settings, ...changes } };
       const members = changedMembers(before.settings, after.settings);
+      if (members && changes.time_zone !== undefined) {
+        // Unused money is of a day in the old time zone.
+        hints.onRecall({ seq: await nextRecall(tx), organization_id, key_id: null });
+      }
       if (members) {
         await appendAudit(tx, {
           ...{ organization_id, actor, action, subject_id: organization_id, ...members },
@@ -72,6 +92,7 @@ export function updateOrganization(
     };
     try {
       const response = await changeOnce(deps, context, request, change);
+      deps.organizationNews?.money.publish(hints);
       if (changes.keep_answers === false) await deps.repeats().dropUnwanted();
       return response;
     } finally {
@@ -79,8 +100,17 @@ export function updateOrganization(
       // whether the change was committed.
       deps.keys.invalidateOrganization(organization_id);
       deps.organizationNews?.announce(organization_id);
+      // This replica obeys a changed `own_keys` before the answer; the announcement reaches the others.
+      await deps.ownKeys?.apply(organization_id).catch(() => undefined);
     }
   };
+}
+
+function noTimeZone(): WeirError {
+  const message = 'time_zone must be a time zone of the IANA database.';
+  return new WeirError('invalid_request', message, {
+    ...{ param: 'time_zone', hint: 'For example Europe/Berlin, America/New_York or UTC.' },
+  });
 }
 
 function answerOf(found: Awaited<ReturnType<typeof findSettings<Settings>>>): Response {

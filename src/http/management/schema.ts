@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { WeirError } from '../../errors/weir-error.ts';
 import { MAX_CLIENT_TIMEOUT_MS, MIN_CLIENT_TIMEOUT_MS } from '../../inference/client-deadline.ts';
+import { LIMITS } from './key-limits.ts';
 import { choiceParameter } from './list-query.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
@@ -32,6 +33,7 @@ const fields = {
   limitCurrency: Type.Optional(
     Type.Union([Type.Literal('USD'), Type.Literal('CNY')], { errorMessage: 'must be USD' }),
   ),
+  cap_counts: choiceParameter(['charged', 'list']),
   models: Type.Optional(
     Type.Array(
       Type.String({
@@ -68,6 +70,7 @@ const fields = {
       errorMessage: `must be null or a whole number from 1 to ${MAX_REQUESTS_PER_MINUTE}`,
     }),
   ),
+  limits: Type.Optional(LIMITS),
   default_timeout_ms: Type.Optional(
     Type.Union(
       [
@@ -136,6 +139,7 @@ export function normalizeKeyFields(body: CreateKeyBody) {
   return {
     ...(body.name === undefined ? {} : { name: trimmedName(body.name) }),
     ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
+    ...(body.cap_counts === undefined ? {} : { cap_counts: body.cap_counts }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
     ...(body.tags === undefined ? {} : { tags: [...new Set(body.tags)] }),
     ...(body.external_id === undefined ? {} : { external_id: body.external_id }),

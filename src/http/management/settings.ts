@@ -29,6 +29,21 @@ export const SETTINGS = {
     }),
     default: 'organization',
   },
+  own_keys: {
+    says: 'How calls run of a model that an own upstream key serves: on own keys only, or on own keys first and then on the platform’s channels at the list price.',
+    schema: Type.Union([Type.Literal('only'), Type.Literal('first')], {
+      errorMessage: 'must be only or first',
+    }),
+    default: 'only',
+  },
+  time_zone: {
+    says: 'The time zone in which the days, weeks and months of budgets begin: a name of the IANA database, e.g. Europe/Berlin.',
+    schema: Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
+      errorMessage: 'must be a time zone of the IANA database, e.g. Europe/Berlin',
+    }),
+    default: 'UTC',
+  },
 } as const satisfies Partial<Record<keyof typeof organization.$inferSelect, Setting>>;
 
 type SettingName = keyof typeof SETTINGS;

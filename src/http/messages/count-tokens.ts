@@ -26,8 +26,12 @@ export function countMessageTokens(deps: InferenceRouteDeps): Handler {
     checkMessages({ max_tokens: 1, ...value });
     refuseLargeImages('anthropic', value, text);
     const inference = deps.inference();
-    resolveModel(deps.catalogue(), String(value['model']), key, 'anthropic', (model, caller) =>
-      inference.isCallable(model, caller),
+    resolveModel(
+      deps.catalogue(key.organization_id),
+      String(value['model']),
+      key,
+      'anthropic',
+      (model, caller) => inference.isCallable(model, caller),
     );
     return json({ input_tokens: countInputTokens(value) });
   };

@@ -32,7 +32,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
     const snapshot = deps.ranking?.();
     const inference = deps.inference();
     const models = deps
-      .catalogue()
+      .catalogue(key.organization_id)
       .all()
       .filter((model) => category === null || model.category === category)
       .filter((model) => callable !== 'true' || inference.isCallable(model, key));
@@ -87,7 +87,7 @@ export function getModel(deps: ModelRouteDeps): Handler {
     const key = await deps.authentication.requireKey(context, 'gemini');
     await deps.rateLimit.consume(key, context);
     const name = decodePath(context.params['*'] ?? '');
-    const catalogue: Catalogue = deps.catalogue();
+    const catalogue: Catalogue = deps.catalogue(key.organization_id);
     const model = catalogue.find(name);
     if (model) {
       const isGoogle = familyOfClient(context.request) === 'gemini';

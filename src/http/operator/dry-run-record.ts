@@ -1,3 +1,4 @@
+import { isOwnChannel } from '../../config/own-key-rows.ts';
 import { errorBody } from '../../errors/render.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { PlannedChannel, RoutePlan } from '../../inference/routing/plan.ts';
@@ -9,7 +10,9 @@ import { pricesOf } from '../models/view.ts';
 export function planRecord(plan: RoutePlan, { request_id }: RequestContext): object {
   const { model, most_nano_usd, tried, skipped, refusal } = plan;
   const { policy = 'weighted', hedge = false } = model.declaration.routing ?? {};
-  const hedged = model.kind === 'chat' && hedge;
+  // A call on own keys has no second attempt beside the first.
+  const isOwn = isOwnChannel(tried[0]?.channel.config.id);
+  const hedged = model.kind === 'chat' && hedge && !isOwn;
   const shown = (error: WeirError) => ({
     status: error.entry.status,
     ...errorBody(error, 'openai', request_id).error,
@@ -21,7 +24,7 @@ export function planRecord(plan: RoutePlan, { request_id }: RequestContext): obj
       // The second attempt of a hedged call starts if the first channel takes longer than this.
       hedge_after_ms: hedged ? (tried[0]?.channel.latency.p95_ms ?? null) : null,
     },
-    // The price of the key is the same on all channels.
+    // The price of the key is the same on all channels of the platform.
     price: { ...pricesOf(model), max_charge_usd: usd(most_nano_usd) },
     refusal: refusal ? shown(refusal) : null,
     channels: tried.map((each, index) => channelRecord(each, index, plan)),
@@ -42,7 +45,7 @@ function channelRecord(
   return {
     ...{ id, place: index + 1, protocol, upstream_model: models[model.id] ?? model.id },
     ...{ state: channel.state, first_share, is_last_resort, priority, weight, cost_factor },
-    // What the provider of this channel would bill for it at most.
-    max_cost_usd: usd(most_nano_usd * cost_factor),
+    // What the provider of this channel would bill for it at most. That of an own key bills its organization.
+    max_cost_usd: isOwnChannel(id) ? null : usd(most_nano_usd * cost_factor),
   };
 }

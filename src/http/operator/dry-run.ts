@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Orm } from '../../../db/client.ts';
 import { findKeyById, type KeyRecord } from '../../../db/keys.ts';
+import type { OwnKeys } from '../../actors/channels/own-keys.ts';
 import { errorBody } from '../../errors/render.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -93,6 +94,8 @@ export interface DryRunRouteDeps extends CallDeps, OperatorDeps {
   readonly orm: Orm;
   readonly keys: Pick<KeyCache, 'getActiveById'>;
   readonly bodies: BodyBudget;
+  /** Missing if this process has no own keys. */
+  readonly ownKeys?: { readonly keys: Pick<OwnKeys, 'serving'> };
 }
 
 /**
@@ -111,7 +114,10 @@ export function postDryRun(deps: DryRunRouteDeps): Handler {
     if (!key) throw keyNotFound();
     const { sql, channels, replica_id } = deps.operator();
     const dryRun = new DryRun(
-      { sql, channels, catalogue: deps.catalogue, protocols: GENERATION_PROTOCOLS, now: Date.now },
+      {
+        ...{ sql, channels, own: deps.ownKeys?.keys, catalogue: deps.catalogue },
+        ...{ protocols: GENERATION_PROTOCOLS, now: Date.now },
+      },
       deps.inference(),
     );
     const held = new BytesInFlight(deps.bodies);

@@ -1,5 +1,5 @@
 import { isTransient } from '../../../db/transient.ts';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { CatalogueFor } from '../../catalogue/catalogue.ts';
 import type { ErrorId } from '../../errors/registry.ts';
 import { errorBody } from '../../errors/render.ts';
 import type { ErrorReport } from '../../errors/report.ts';
@@ -34,7 +34,7 @@ const MAX_ATTEMPTS = 8;
 /** Dependencies of `createItemCall`. */
 export interface ItemCallDeps {
   readonly keys: KeyCache;
-  readonly catalogue: () => Catalogue;
+  readonly catalogue: CatalogueFor;
   readonly inference: () => InferencePort;
   readonly onError: ErrorReport;
   readonly records: CallRecords;
@@ -98,7 +98,7 @@ async function runItem(
   record.ask(body);
   const inference = deps.inference();
   const model = resolveModel(
-    deps.catalogue(),
+    deps.catalogue(key.organization_id),
     String(body['model']),
     key,
     'anthropic',

@@ -1,5 +1,6 @@
 import type { AdmissionRequest, ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { ChatModel } from '../../catalogue/catalogue.ts';
+import { feeOf, feeToReserve, listPriceFor } from '../../catalogue/own-key-fee.ts';
 import {
   affordableOutputTokens,
   chargeFor,
@@ -55,7 +56,8 @@ export interface BudgetedCall {
 /**
  * The upper bound of what one chat call may cost, and the amounts to reserve for it. The bound
  * covers the request as the upstream receives it, through a channel of any protocol (P17). Amounts
- * are in nano-USD.
+ * are in nano-USD. `fee_ppm` is set for a call on an own key of its organization, which costs this part
+ * of the list price, in millionths.
  */
 export class Budget {
   readonly price: TokenPrice;
@@ -70,7 +72,10 @@ export class Budget {
   private readonly searches_nano_usd: number;
   private counted_input: CountedInput | undefined;
 
-  constructor(private readonly call: BudgetedCall) {
+  constructor(
+    private readonly call: BudgetedCall,
+    private readonly fee_ppm?: number,
+  ) {
     const { protocol, model, body, body_text } = call;
     this.input = inputBound(body, body_text, model.id);
     this.output = outputBound(protocol, body, model.max_output_tokens);
@@ -95,6 +100,11 @@ export class Budget {
     const { model, body_text } = this.call;
     const price = priceAtLength(this.max_input_tokens, model.price);
     return highestPrice(price, model, body_text);
+  }
+
+  /** The most tokens that the call may use, input and output. */
+  get max_tokens(): number {
+    return this.max_input_tokens + this.max_output_tokens;
   }
 
   /**
@@ -157,7 +167,13 @@ export class Budget {
    */
   amountToReserve(stream: boolean): number {
     const output = stream ? this.first_output_tokens : this.max_output_tokens;
-    return maxChargeFor(this.max_input_tokens, output, this.price) + this.searches_nano_usd;
+    const list = maxChargeFor(this.max_input_tokens, output, this.price) + this.searches_nano_usd;
+    return this.fee_ppm === undefined ? list : feeToReserve(list, this.fee_ppm);
+  }
+
+  /** Returns what a call of this list price costs. */
+  private charged(list_nano_usd: number): number {
+    return this.fee_ppm === undefined ? list_nano_usd : feeOf(list_nano_usd, this.fee_ppm);
   }
 
   /**
@@ -172,18 +188,20 @@ export class Budget {
 
   private minimum(): number {
     const { covered_input_tokens, output, price, searches_nano_usd } = this;
-    return maxChargeFor(covered_input_tokens, output.answers, price) + searches_nano_usd;
+    const list = maxChargeFor(covered_input_tokens, output.answers, price) + searches_nano_usd;
+    return this.charged(list);
   }
 
   /** Returns what `tokens` more output tokens can cost. */
   maxChargeForOutput(tokens: number): number {
-    return maxChargeFor(0, tokens, this.price);
+    return this.charged(maxChargeFor(0, tokens, this.price));
   }
 
   /** Returns how many output tokens the amount `held` pays for, in addition to the input. */
   maxOutputTokensFor(held: number): number {
+    const list = this.fee_ppm === undefined ? held : listPriceFor(held, this.fee_ppm);
     return affordableOutputTokens(
-      held - this.searches_nano_usd,
+      list - this.searches_nano_usd,
       this.covered_input_tokens,
       this.price,
     );

@@ -1,3 +1,4 @@
+import type { OwnServing } from '../../actors/channels/own-keys.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import type { CacheControl } from '../../protocols/cache-controls.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
@@ -19,7 +20,7 @@ export interface CacheSettings extends StoreBounds {
 }
 
 /** The key of a call, and with whom it shares answers: all keys of the organization, or nobody. */
-export type CacheCaller = Pick<Caller, 'id' | 'organization_id' | 'cache_scope'>;
+export type CacheCaller = Pick<Caller, 'id' | 'organization_id' | 'cache_scope' | 'cap_counts'>;
 
 export interface AnswerCacheDeps {
   readonly settings: () => CacheSettings;
@@ -39,6 +40,8 @@ export interface CacheableCall {
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The own keys that serve the call. Their answers are apart from those of the platform's channels. */
+  readonly own?: OwnServing | undefined;
 }
 
 /** A longer body bypasses the cache, characters: its canonical form would hold up other calls. */
@@ -215,12 +218,12 @@ export class Lookup {
   }
 
   private identify(): RequestIdentity {
-    const { model, headers, body_text } = this.call;
+    const { model, headers, body_text, own } = this.call;
     this.identity ??= {
       scope: this.scope,
       kind: this.kind,
       model_id: model.id,
-      version: mappingVersion(model, this.deps.channels()),
+      version: mappingVersion(model, this.deps.channels(), own),
       generation: this.generation,
       headers,
       body_text,

@@ -1,3 +1,4 @@
+import type { OwnServing } from '../../actors/channels/own-keys.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
@@ -31,6 +32,8 @@ export interface CachedCall {
   readonly body_text: string;
   readonly record?: CallRecord | undefined;
   readonly cached?: DirectCache | undefined;
+  /** The own keys that serve the call. */
+  readonly own?: OwnServing | undefined;
   readonly signal: ListenableSignal;
   readonly bytes: BytesInFlight;
 }
@@ -41,14 +44,14 @@ export type DirectFollower = Follower<CachedCall>;
 /** Returns the place of a direct call in the cache; undefined if the call bypasses the cache. */
 export function openDirectCache(
   cache: AnswerCache | undefined,
-  { request_id, key, model, body, body_text, record, cached }: CachedCall,
+  { request_id, key, model, body, body_text, record, cached, own }: CachedCall,
 ): Lookup | undefined {
   if (!cached) return undefined;
   const { kind, request, control } = cached;
   const sent = request
     ? { body: request, body_text: JSON.stringify(request) }
     : { body, body_text };
-  const lookup = cache?.open(kind, { request_id, key, model, headers: {}, ...sent }, control);
+  const lookup = cache?.open(kind, { request_id, key, model, headers: {}, own, ...sent }, control);
   if (lookup && record) record.looked_up = true;
   cached.outcome = { state: lookup ? 'miss' : 'bypass' };
   return lookup;

@@ -1,11 +1,13 @@
 import type { CallDetail } from '../../../db/records/record.ts';
-import type { ChannelActor, ChannelPermit } from '../../actors/channels/channel.ts';
+import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
+import type { OwnServing } from '../../actors/channels/own-keys.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation, Settlement } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
+import { chargeWith } from '../../catalogue/own-key-fee.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import {
@@ -31,8 +33,11 @@ import type { KeptAnswer } from '../cache/kept-answer.ts';
 import { ledAnswer } from '../cache/led-answer.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
+import type { CallLimits } from '../limits/call-limits.ts';
+import { reserveLimited } from '../limits/limited-reservation.ts';
 import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
+import { directChannels, mostOfDirect } from './before-admission.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
 const SCENES: Record<DirectModel['operation'], string> = {
@@ -51,6 +56,8 @@ export interface DirectDeps {
   random: () => number;
   /** The answers that may be sent again. */
   cache?: AnswerCache;
+  /** The limits of keys. Without it, no key has any. */
+  limits?: CallLimits;
   /** Receives errors that the operator must see in the log. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -70,6 +77,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly record?: CallRecord | undefined;
   /** Set if the answer may come from the cache, and be kept there. */
   readonly cached?: DirectCache | undefined;
+  /** The own keys that serve the call. Without it, the platform's channels do. */
+  readonly own?: OwnServing | undefined;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -206,25 +215,14 @@ async function reserveDirect(
   const quota = deps.quotas.getOrCreate(key);
   const { request_id: call_id } = call;
   const request = { amount, minimum: () => amount, signal: call.signal, call_id };
-  const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));
+  // Only chat is counted in tokens: the most of another call is not known.
+  const limited = { key, model_id: model.id, call_id, is_concurrent: true, tokens: () => 0 };
+  const taking = deps.limits?.take(limited);
+  const reservation = taking
+    ? await reserveLimited(taking, () => quota.reserve(request))
+    : (quota.tryReserve(amount, call_id) ?? (await quota.reserve(request)));
   call.record?.reserve(reservation.amount);
   return reservation;
-}
-
-/** Returns the channels whose protocols can send a direct call. */
-export function directChannels(
-  serving: readonly ChannelActor[],
-  protocols: Partial<Record<ChannelProtocol, unknown>>,
-): ChannelActor[] {
-  return serving.filter(({ config }) => protocols[config.protocol] !== undefined);
-}
-
-/** Returns the most that a direct call may cost, nano-USD. */
-export function mostOfDirect({
-  model,
-  max_units,
-}: Pick<DirectCall<never, unknown>, 'model' | 'max_units'>): number {
-  return directCharge(model.price, max_units);
 }
 
 /** Sends a direct call to the first channel that serves it. */
@@ -233,7 +231,8 @@ async function requestDirect<Protocol, Opened>(
   call: Omit<DirectCall<Protocol, Opened>, 'signal'> & { readonly signal: CallSignal },
 ): Promise<Omit<OpenDirect<Opened>, 'reservation'>> {
   const { model, protocols, signal, record } = call;
-  const channels = directChannels(deps.channels.serving(model.id), protocols);
+  const serving = call.own?.channels ?? deps.channels.serving(model.id);
+  const channels = directChannels(serving, protocols);
   const { policy } = model.declaration.routing ?? {};
   const options = { now: deps.now, random: deps.random, policy, signal, record };
   const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
@@ -272,23 +271,26 @@ export async function settleDirect(
     paid_nano_usd?: number | undefined;
   },
 ): Promise<Settlement> {
+  const { id: channel_id, fee_ppm } = permit.channel.config;
+  const list = directCharge(model.price, usage);
+  const { access, amount, counted } = chargeWith(fee_ppm, list, key.cap_counts);
   const line = {
     id: request_id,
     request_id,
     organization_id: key.organization_id,
     key_id: key.id,
     scene: SCENES[model.operation],
-    access_channel: 'platform' as const,
+    ...access,
     model: model.id,
     model_vendor: model.owned_by,
-    channel_id: permit.channel.config.id,
+    channel_id,
     ...result,
     input_tokens: usage.input_tokens ?? 0,
     output_tokens: usage.output_tokens ?? 0,
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
     record: record?.facts(detailOf(usage, paid_nano_usd)),
   };
-  const settlement = await reservation.settle(line, directCharge(model.price, usage));
+  const settlement = await reservation.settle(line, amount, counted);
   if (record) record.isCharged = true;
   return settlement;
 }

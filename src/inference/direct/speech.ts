@@ -5,6 +5,7 @@ import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
+import { withoutOwnWords } from '../routing/own-words.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
 
 /** Audio whose first bytes have arrived. */
@@ -101,7 +102,7 @@ export async function runSpeech(deps: DirectDeps, call: SpeechCall): Promise<Str
         if (record) noteFailure(record, brokenOff(error), call.signal.aborted);
         await onFailure(error);
         if (!isLeaving) record?.end();
-        call.onError(error);
+        call.onError(withoutOwnWords(error, permit.channel.config.id));
         client.error(error);
       }
     },

@@ -1,8 +1,9 @@
 import type { ChannelActor, NoPermit, PermitUse } from '../../actors/channels/channel.ts';
-import type { Channels } from '../../actors/channels/channels.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
+import { isOwnChannel } from '../../config/own-key-rows.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import { MAX_CHANNELS_PER_ROUND } from '../../machines/task-events.ts';
+import type { ChannelConfig } from '../../upstreams/contract.ts';
 import { Candidates } from './candidates.ts';
 import { orderKeyOf } from './order.ts';
 import { MAX_ATTEMPTS, noChannelError } from './route.ts';
@@ -24,13 +25,15 @@ export interface PlannedChannel {
 
 /**
  * Why a channel is not tried. `not_served`: it does not have the model. `cannot_express`: its protocol
- * cannot send the request. `other_account`: only another channel has what the request continues.
+ * cannot send the request. `own_keys_only`: the organization wants the model on own keys only.
+ * `other_account`: only another channel has what the request continues.
  * `enough_attempts`: a call is tried on so many channels and no more.
  */
 type SkipReason =
   | NoPermit
   | 'not_served'
   | 'cannot_express'
+  | 'own_keys_only'
   | 'other_account'
   | 'enough_attempts'
   | 'refused';
@@ -58,6 +61,14 @@ export interface RoutePlan {
   readonly refusal: WeirError | undefined;
 }
 
+/** The channels that a plan is about. */
+export interface PlannedOver {
+  /** Every channel, once. */
+  readonly all: readonly { readonly config: Pick<ChannelConfig, 'id'> }[];
+  /** The actors of those that have a model. */
+  readonly serving: (model: string) => readonly ChannelActor[];
+}
+
 /** What a kind of call found out about its channels, by the code that routes it. */
 export interface PlanParts {
   readonly model: CatalogueModel;
@@ -69,12 +80,14 @@ export interface PlanParts {
   readonly unable: ReadonlyMap<ChannelActor, WeirError | null>;
   /** The only channel that may serve the request; null = any. */
   readonly pinned: string | null;
+  /** True if no channel of the platform may serve the request. */
+  readonly own_only: boolean;
   /** The error if the request is refused whatever state the channels have. */
   readonly refusal: WeirError | undefined;
 }
 
 /** Returns the plan of a call. It asks each channel what the call would ask it, and takes no slot. */
-export function planRoute(channels: Channels, parts: PlanParts, now_ms: number): RoutePlan {
+export function planRoute(channels: PlannedOver, parts: PlanParts, now_ms: number): RoutePlan {
   const { model, most_nano_usd, use, ordered, refusal } = parts;
   const chosen = refusal ? [] : planAttempts(ordered, use);
   const shares = firstShares(ordered, model, use);
@@ -92,6 +105,24 @@ export function planRoute(channels: Channels, parts: PlanParts, now_ms: number):
       refusal ??
       // A job without a channel waits for one.
       (tried.length > 0 || isWaiting ? undefined : noChannelError(ordered, [], now_ms)),
+  };
+}
+
+/**
+ * Returns the plan of a call that runs on the platform's channels if no own key of its organization serves
+ * it. The two runs have attempts of their own.
+ */
+export function plannedInTurn(own: RoutePlan, platform: RoutePlan): RoutePlan {
+  const isOwn = own.tried.length > 0;
+  const later = isOwn
+    ? platform.tried.map((each) => ({ ...each, first_share: 0 }))
+    : platform.tried;
+  return {
+    model: own.model,
+    most_nano_usd: Math.max(own.most_nano_usd, platform.most_nano_usd),
+    tried: [...own.tried, ...later],
+    skipped: [...own.skipped, ...platform.skipped],
+    refusal: isOwn ? undefined : platform.refusal,
   };
 }
 
@@ -116,13 +147,17 @@ function firstShares(
   { declaration }: CatalogueModel,
   use: PlanParts['use'],
 ): ReadonlyMap<ChannelActor, number> {
-  const keyOf = orderKeyOf(ordered, declaration.routing?.policy);
+  const isOwn = ({ config }: ChannelActor) => isOwnChannel(config.id);
   const ready = ordered.filter((channel) => channel.whyNoPermit(use, false) === undefined);
   const [first] = ready.length > 0 ? ready : planAttempts(ordered, use).map((each) => each.channel);
   if (!first) return new Map();
+  // A job tries all own keys before the platform's channels, so the two are ordered apart.
+  const rivals = ordered.filter((channel) => isOwn(channel) === isOwn(first));
+  const keyOf = orderKeyOf(rivals, declaration.routing?.policy);
   const { tiers, weight } = keyOf(first);
   if (weight === 0 || ready.length === 0) return new Map([[first, 1]]);
   const equals = ready.filter((channel) => {
+    if (!rivals.includes(channel)) return false;
     const key = keyOf(channel);
     return key.tiers[0] === tiers[0] && key.tiers[1] === tiers[1];
   });
@@ -134,10 +169,13 @@ function firstShares(
 function skip(
   channel_id: string,
   actor: ChannelActor | undefined,
-  { unable, pinned, refusal, use }: PlanParts,
+  { unable, pinned, own_only, refusal, use }: PlanParts,
 ): SkippedChannel {
   const without = { cause: null, until_ms: undefined, error: undefined };
   if (!actor) return { channel_id, reason: 'not_served', ...without };
+  if (own_only && !isOwnChannel(channel_id)) {
+    return { channel_id, reason: 'own_keys_only', ...without };
+  }
   const error = unable.get(actor);
   if (error !== undefined) {
     return { channel_id, reason: 'cannot_express', ...without, error: error ?? undefined };

@@ -9,6 +9,7 @@ import {
 import type { CallRecord } from '../records/call-record.ts';
 import { Candidates } from './candidates.ts';
 import { orderChannels } from './order.ts';
+import { attemptFailure } from './own-words.ts';
 
 /** A call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
@@ -129,7 +130,7 @@ export class Failover<Result> {
         }
         permit.failed(error);
         record?.failChannel(permit.channel.config.id, error);
-        this.failures.push(error);
+        this.failures.push(attemptFailure(error, permit.channel.config.id));
       }
     }
   }

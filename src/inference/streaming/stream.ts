@@ -4,13 +4,13 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type StreamEvent } from '../../upstreams/contract.ts';
 import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
-import { chatCharge } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { hitOf } from '../cache/flight.ts';
 import { usageBeyond } from '../cache/usage-beyond.ts';
-import { settleCall } from '../call.ts';
+import { draftCharge, settleCall, sourceOf } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
+import { withoutOwnWords } from '../routing/own-words.ts';
 import { streamError } from '../stream-error.ts';
 import { estimateTokens } from './estimated-tokens.ts';
 import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
@@ -254,7 +254,7 @@ export class StreamRun {
   private async endWithError(client: StreamClient, error: unknown): Promise<void> {
     const text = this.unsent + this.errorText(error);
     this.deps.flight?.finish({ state: 'failed', error: streamError(error) });
-    this.deps.onError(error);
+    this.deps.onError(withoutOwnWords(error, this.deps.open.permit.channel.config.id));
     await this.deps.call.recorder?.keep(text).catch(this.deps.onError);
     this.end(client, text);
   }
@@ -363,7 +363,8 @@ export class StreamRun {
   private keep(rest: string, { usage }: PaidUsage): void {
     const { lookup, flight, call } = this.deps;
     if (!lookup) return;
-    const cost_nano_usd = chatCharge(call.model, usage);
+    const source = sourceOf(this.deps.open.permit);
+    const cost_nano_usd = draftCharge(call, { usage, ...source }).amount;
     const kept = { text: this.sent + rest, is_stream: true, usage, cost_nano_usd };
     if (this.isFit) lookup.keep(kept);
     flight?.finish({ state: 'answered', kept, rest });
@@ -381,9 +382,8 @@ export class StreamRun {
     }
     const usage = reported ?? this.usageSoFar();
     const estimated = reported === null;
-    const channel_id = open.permit.channel.config.id;
     const rest = this.paid ? usageBeyond(usage, this.paid) : usage;
-    const draft = { usage: rest, channel_id, estimated };
+    const draft = { usage: rest, ...sourceOf(open.permit), estimated };
     return settleCall(call, reservation, draft, outcome).then((settlement) => {
       if (call.record) call.record.isCharged = true;
       return { ...settlement, usage };

@@ -2,8 +2,10 @@ import type { Sql } from 'postgres';
 import type { TaskWorkRow } from '../../../db/tasks/rows.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
-import type { Catalogue, GenerationModel } from '../../catalogue/catalogue.ts';
+import type { OwnKeys } from '../../actors/channels/own-keys.ts';
+import type { CatalogueFor, GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput } from '../../catalogue/inputs.ts';
+import { isOwnChannel } from '../../config/own-key-rows.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import { targetOf, type UpstreamTarget } from '../../upstreams/contract.ts';
 import type {
@@ -30,14 +32,23 @@ export class ResultMissingError extends Error {
  */
 export type FetchResult = (
   url: string,
-  options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
+  options: {
+    readonly headers: Record<string, string>;
+    readonly signal: AbortSignal;
+    /** True if the account of a tenant named the address. Then no internal host is allowed for it. */
+    readonly is_own?: boolean;
+  },
 ) => Promise<{ readonly stream: ReadableStream; readonly content_type: string }>;
 
 /** Dependencies of the effects of a task. */
 export interface TaskEffectDeps {
   readonly sql: Sql;
   readonly channels: Channels;
-  readonly catalogue: () => Catalogue;
+  /** The own keys of organizations. Without it, nobody has any. */
+  readonly own?: Pick<OwnKeys, 'serving' | 'find' | 'modeOf'> | undefined;
+  /** What a task on an own key costs, in millionths of the list price. */
+  readonly fee_ppm?: (() => number) | undefined;
+  readonly catalogue: CatalogueFor;
   /** Maps the name of a protocol in a channel's configuration to the code of the protocol. */
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
@@ -114,12 +125,21 @@ export function routeOver(
   return { channel, protocol, target: targetOf(config), physical_model };
 }
 
+/** Returns the channel of the task's latest submission, whose model may have been removed from it. */
+export function channelOf(
+  { channels, own }: Pick<TaskEffectDeps, 'channels' | 'own'>,
+  { organization_id, channel_id, model }: TaskWork,
+): ChannelActor | undefined {
+  if (channel_id === null || !isOwnChannel(channel_id)) return channels.find(channel_id, model);
+  return own?.find(organization_id, channel_id, model);
+}
+
 /**
  * Returns the route over the channel of the task's latest submission; undefined if that route no
  * longer exists.
  */
 export function routeOfSubmission(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
-  return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);
+  return routeOver(deps, channelOf(deps, work), work.model);
 }
 
 /**
@@ -141,6 +161,6 @@ export async function withBytes<Result>(
 
 /** Returns the model of a task; undefined if it was removed from the catalogue. */
 export function modelOf(deps: TaskEffectDeps, work: TaskWork): GenerationModel | undefined {
-  const model = deps.catalogue().find(work.model);
+  const model = deps.catalogue(work.organization_id).find(work.model);
   return model?.kind === 'generation' ? model : undefined;
 }

@@ -10,7 +10,9 @@ import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress, UpstreamJob } from '../../upstreams/generation/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
+import { saidBy, withoutOwnWords } from '../routing/own-words.ts';
 import {
+  channelOf,
   ResultMissingError,
   type Route,
   routeOfSubmission,
@@ -113,7 +115,7 @@ export class JobProgress {
   private handleUnstored(work: TaskWork, error: ResultMissingError) {
     const said = new Error(`the result cannot be stored: ${error.message}`, { cause: error });
     this.deps.onError(said, work.id);
-    this.deps.channels.find(work.channel_id, work.model)?.noteFailure('malformed', said.message);
+    channelOf(this.deps, work)?.noteFailure('malformed', said.message);
     return {
       report: { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent,
       inTransaction: (tx: Parameters<typeof storeError>[0]) =>
@@ -132,7 +134,7 @@ export class JobProgress {
     try {
       progress = await protocol.poll({ target, physical_model, signal, bytes }, work.job);
     } catch (error) {
-      this.deps.onError(error, work.id);
+      this.deps.onError(withoutOwnWords(error, work.channel_id), work.id);
       return this.stillRunning(error instanceof RetryableUpstreamError ? error.retry_after_ms : 0);
     }
     if (progress.type === 'missing') return this.handleMissing(work, progress.message);
@@ -157,7 +159,8 @@ export class JobProgress {
         // If the provider refused the content or the input, the client caused the error. Such an
         // error is not reported.
         if (progress.reason === 'upstream') {
-          this.deps.onError(new Error(`the job failed: ${progress.message}`), work.id);
+          const said = saidBy(work.channel_id, `the job failed: ${progress.message}`);
+          this.deps.onError(said, work.id);
         }
         return {
           report: {
@@ -168,7 +171,7 @@ export class JobProgress {
             storeError(tx, work.id, progress.public_message),
         };
       case 'unknown':
-        this.logOnce(new Error(`the job's state is unknown: ${progress.message}`), work.id);
+        this.logOnce(work, `the job's state is unknown: ${progress.message}`);
         return recordedResult(work) ?? this.stillRunning();
       default:
         return progress satisfies never;
@@ -186,7 +189,7 @@ export class JobProgress {
     const { polls, missing_ms } = await countMissingJob(this.deps.sql, work.id);
     if (polls < MISSING_JOB_POLLS || missing_ms < MISSING_JOB_MS) return this.stillRunning();
     const said = `the upstream had no such job at ${polls} polls in ${missing_ms} ms: ${message}`;
-    this.deps.onError(new Error(said), work.id);
+    this.deps.onError(saidBy(work.channel_id, said), work.id);
     return {
       report: { type: 'UPSTREAM_FAILED', error_code: 'upstream_error' } satisfies TaskEvent,
       inTransaction: (tx: Parameters<typeof storeError>[0]) =>
@@ -194,11 +197,11 @@ export class JobProgress {
     };
   }
 
-  private logOnce(error: Error, task_id: string): void {
-    if (this.logged.has(task_id)) return;
+  private logOnce({ id, channel_id }: TaskWork, message: string): void {
+    if (this.logged.has(id)) return;
     if (this.logged.size >= MAX_REMEMBERED_TASKS) this.logged.clear();
-    this.logged.add(task_id);
-    this.deps.onError(error, task_id);
+    this.logged.add(id);
+    this.deps.onError(saidBy(channel_id, message), id);
   }
 
   /**
@@ -226,7 +229,7 @@ export class JobProgress {
     try {
       if (work.job) await protocol.cancel?.({ target, physical_model, signal }, work.job);
     } catch (error) {
-      this.deps.onError(error, work.id);
+      this.deps.onError(withoutOwnWords(error, work.channel_id), work.id);
     }
   }
 

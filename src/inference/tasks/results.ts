@@ -1,3 +1,4 @@
+import { isOwnChannel } from '../../config/own-key-rows.ts';
 import { imageTypeOf } from '../../storage/image-type.ts';
 import { type Mp4Measures, Mp4Reader } from '../../storage/mp4.ts';
 import type { Produced, UpstreamOutput } from '../../upstreams/generation/contract.ts';
@@ -108,7 +109,7 @@ export async function collectOutputs(
   for (const [index, output] of record.outputs.entries()) {
     const stored =
       output.file === undefined && output.url !== undefined
-        ? await storeFromUrl(parts, work.id, index, output, output.url, route)
+        ? await storeFromUrl(parts, work, index, output, output.url, route)
         : storedFileOf(output);
     outputs.push({ ...publicPart(work.id, index, output), ...stored });
   }
@@ -125,14 +126,15 @@ function storedFileOf({ file, content_type }: ProducedOutput): {
 
 async function storeFromUrl(
   { storage, fetchResult, signal }: Parameters<typeof collectOutputs>[0],
-  task_id: string,
+  { id: task_id, channel_id }: TaskWork,
   index: number,
   output: ProducedOutput,
   url: string,
   route: Route | undefined,
 ): Promise<Pick<StoredOutput, 'file' | 'content_type' | 'measured'>> {
   const headers = output.needs_key && route ? keyHeaders(route, url) : {};
-  const fetched = await fetchResult(url, { headers, signal });
+  const is_own = isOwnChannel(channel_id);
+  const fetched = await fetchResult(url, { headers, signal, is_own });
   const { head, stream } = await withHead(fetched.stream);
   const types = [imageTypeOf(head), fetched.content_type, output.content_type];
   const content_type = contentTypeFor(output.kind, ...types);

@@ -8,6 +8,7 @@ import {
   resolutionOf,
 } from '../../catalogue/generation-price.ts';
 import type { GenerationScene } from '../../catalogue/inputs.ts';
+import { chargeWith } from '../../catalogue/own-key-fee.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import {
   modelOf,
@@ -17,6 +18,7 @@ import {
   workOf,
 } from './deps.ts';
 import { factsOfTask } from './facts.ts';
+import { feeOfTask } from './own-tasks.ts';
 import type { StoredOutput } from './port.ts';
 
 /**
@@ -59,13 +61,20 @@ export class TaskSettlement {
     const measured = measuredIn(outputs, work.outputs as unknown as readonly StoredOutput[] | null);
     const isOpen = followsSource(work.input) && (usage.seconds ?? measured.seconds) === undefined;
     const made = outputs.filter(({ kind }) => kind !== 'text' || work.scene === 'music').length;
+    // A model that was removed from the catalogue has no price. In this case the whole hold is
+    // charged.
+    const price = model
+      ? priceGeneration(model, work.input, usage, made, measured)
+      : work.hold_nano_usd;
+    const cap_counts = work.counts_list ? 'list' : 'charged';
+    const { access, amount, counted } = chargeWith(feeOfTask(this.deps, work), price, cap_counts);
     return {
       id,
       request_id: work.request_id,
       organization_id: work.organization_id,
       key_id: work.key_id,
       scene: work.scene,
-      access_channel: 'platform' as const,
+      ...access,
       model: work.model,
       model_vendor: model?.owned_by ?? '',
       channel_id: work.channel_id ?? '',
@@ -75,12 +84,9 @@ export class TaskSettlement {
       cache_write_tokens: 0,
       output_tokens: tokens?.output ?? 0,
       estimated: model?.price.unit === 'token' ? tokens === undefined : isOpen,
-      // A model that was removed from the catalogue has no price. In this case the whole hold is
-      // charged.
-      charged_nano_usd: model
-        ? priceGeneration(model, work.input, usage, made, measured)
-        : work.hold_nano_usd,
+      charged_nano_usd: amount,
       overrun_nano_usd: 0,
+      ...(counted === amount ? {} : { counted_nano_usd: counted }),
       record: factsOfTask(work, {
         units: unitsOf(work, { outputs, usage }, measured),
         ...(model ? { charge: generationParts(model, work.input, usage, made, measured) } : {}),

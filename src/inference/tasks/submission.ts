@@ -13,6 +13,7 @@ import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/c
 import { LostSubmissionError, type SubmitResult } from '../../upstreams/generation/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { Candidates } from '../routing/candidates.ts';
+import { saidBy, withoutOwnWords } from '../routing/own-words.ts';
 import { refusedMessage } from '../routing/route.ts';
 import {
   type Route,
@@ -24,6 +25,7 @@ import {
 } from './deps.ts';
 import { rejectionErrorCode, taskErrorCode } from './failures.ts';
 import { jobRoutes } from './job-routes.ts';
+import { servingTask } from './own-tasks.ts';
 import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
@@ -106,7 +108,7 @@ export class Submission {
       if (job) return await this.accepted(work, route, { type: 'accepted', job });
       return this.unanswered(work, JOB_VISIBLE_MS);
     } catch (error) {
-      this.deps.onError(error, work.id);
+      this.deps.onError(withoutOwnWords(error, work.channel_id), work.id);
       return this.unanswered(work);
     }
   };
@@ -224,7 +226,9 @@ export class Submission {
       }
       case 'failed':
         if (submitted.reason === 'upstream') {
-          this.deps.onError(new Error(`the upstream failed: ${submitted.message}`), work.id);
+          const { channel_id } = route.target;
+          const said = saidBy(channel_id, `the upstream failed: ${submitted.message}`);
+          this.deps.onError(said, work.id);
         }
         return {
           report: { type: 'UPSTREAM_FAILED', error_code: taskErrorCode(submitted.reason) },
@@ -243,7 +247,9 @@ export class Submission {
     isRepeat: boolean,
   ): SubmissionReport {
     // An error that the client caused is shown to the client only, and not logged.
-    if (!(error instanceof TerminalUpstreamError)) this.deps.onError(error, work.id);
+    if (!(error instanceof TerminalUpstreamError)) {
+      this.deps.onError(withoutOwnWords(error, permit.channel.config.id), work.id);
+    }
     if (error instanceof TerminalUpstreamError) {
       permit.abandoned();
       return {
@@ -260,7 +266,8 @@ export class Submission {
     permit.failed(error, hasOtherChannel);
     // The upstream refused this attempt. It may have accepted an earlier one.
     if (isRepeat) return this.lost();
-    const serving = this.deps.channels.serving(work.model);
+    const { own, platform } = servingTask(this.deps, work);
+    const serving = [...own, ...platform];
     const isOpen = serving.some(({ state }) => state !== 'healthy' && state !== 'degraded');
     // To send the same request again does not help if no channel was throttled or broken.
     if (error.failure === 'unclear' && !hasOtherChannel && !isOpen) {

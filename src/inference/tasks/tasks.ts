@@ -4,12 +4,13 @@ import { type CreateRequest, findCreateRequest } from '../../../db/tasks/request
 import { findTaskView, insertTask } from '../../../db/tasks/rows.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
+import type { OwnKeys, OwnServing } from '../../actors/channels/own-keys.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
-import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
+import type { CallLimits } from '../limits/call-limits.ts';
 import { reusedKeyError } from '../repeats/refusals.ts';
 import { retryAfter } from '../routing/route.ts';
 import { resolveContinuation } from './continuation.ts';
@@ -17,6 +18,7 @@ import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
+import { isShortOfMoney, mostOfTask, refuseOtherAccount } from './own-tasks.ts';
 import {
   type CreateTask,
   TASK_ID_PREFIX,
@@ -46,6 +48,10 @@ export interface TasksDeps {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly channels: Channels;
+  /** The own keys of organizations. Without it, nobody has any. */
+  readonly own?: Pick<OwnKeys, 'serving'> | undefined;
+  /** The limits of keys. Without it, no key has any. */
+  readonly limits?: CallLimits | undefined;
   /**
    * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
    */
@@ -81,7 +87,7 @@ export class Tasks implements TaskPort {
     }
     const earlier = await this.findEarlier(request);
     if (earlier !== undefined) request.record?.repeatTask(earlier);
-    const id = earlier ?? (await this.createNew(request));
+    const id = earlier ?? (await this.createPaid(request));
     if (request.wait) {
       return this.waitFor(id, request).finally(() => {
         this.deps.running.unlisten(id);
@@ -129,17 +135,43 @@ export class Tasks implements TaskPort {
     }
   }
 
-  private async createNew(request: CreateTask): Promise<string> {
+  /**
+   * Creates a task with money for its price. If the organization has own keys and too little money for
+   * the platform's channels, the task gets money for its own keys only.
+   */
+  private async createPaid(request: CreateTask): Promise<string> {
+    const { key, model } = request;
+    const own = this.deps.own?.serving(key.organization_id, model.id);
+    await this.deps.limits?.take({
+      ...{ key, model_id: model.id, call_id: this.deps.ids.uuid() },
+      // A task outlives its request, so it counts as a request only.
+      ...{ tokens: () => 0, is_concurrent: false },
+    });
+    try {
+      return await this.createNew(request, own, own?.mode === 'only');
+    } catch (error) {
+      if (own?.mode !== 'first' || !isShortOfMoney(error)) throw error;
+      return this.createNew(request, own, true);
+    }
+  }
+
+  private async createNew(
+    request: CreateTask,
+    own: OwnServing | undefined,
+    own_only: boolean,
+  ): Promise<string> {
     const { key, model } = request;
     const { input, channel_id } = await resolveContinuation(
       this.deps.sql,
       request.input,
       key.organization_id,
     );
-    refuseUnsent(this.deps.channels.serving(model.id), model.id, input);
+    refuseOtherAccount(channel_id, own_only);
+    const platform = own_only ? [] : this.deps.channels.serving(model.id);
+    refuseUnsent([...(own?.channels ?? []), ...platform], model.id, input);
     const id = `${TASK_ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
-    const amount = estimateGeneration(model, input);
+    const amount = mostOfTask({ model, input, key }, own_only ? own : undefined);
     const idempotency = idempotencyOf(request, id);
     const task = {
       id,
@@ -151,6 +183,8 @@ export class Tasks implements TaskPort {
       input,
       hold_id,
       hold_nano_usd: amount,
+      own_only,
+      counts_list: key.cap_counts === 'list',
       submission_key: this.deps.ids.uuid(),
       webhook_url: request.webhook_url ?? null,
       deadline_ms: model.deadline_ms,
@@ -236,7 +270,8 @@ export class Tasks implements TaskPort {
     const view = await this.viewOf(id, organization_id);
     if (view.status !== 'failed') return view;
     const row = await findTaskView(this.deps.sql, id, organization_id);
-    const channels = this.deps.channels.serving(request.model.id);
+    const own = this.deps.own?.serving(organization_id, request.model.id);
+    const channels = own?.channels ?? this.deps.channels.serving(request.model.id);
     const retry_after = retryAfter(channels, this.deps.clock.now());
     throw taskError(row?.error_code ?? 'upstream_error', view.error?.message ?? '', retry_after);
   }

@@ -3,7 +3,7 @@ import type { Database } from '../../../db/client.ts';
 import { MAX_REAPED_GRANTS } from '../../../db/ledger/rows.ts';
 import { systemIdSource } from '../../../src/actors/clock.ts';
 import { Lane } from '../../../src/actors/money/lane.ts';
-import type { LedgerAnswer, LedgerCommand } from '../../../src/actors/money/ledger-commands.ts';
+import type { LedgerCommand } from '../../../src/actors/money/ledger-commands.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import {
   type Account,
@@ -100,9 +100,9 @@ describe('the lane', () => {
     test('a repeated grant and a repeated return move money once', async () => {
       const of = await account();
       const ask = grant(of, 400);
-      const given: LedgerAnswer = { type: 'granted', granted: 400, exact: true };
+      const given = { type: 'granted', granted: 400, exact: true } as const;
       expect(await lane.submit({ ...ask, want: 2_000 })).toMatchObject({ granted: 400 });
-      expect(await lane.submit(ask)).toEqual(given);
+      expect(await lane.submit(ask)).toMatchObject(given);
       expect((await books(of)).key_held).toBe(400);
       const back = giveBack(of, ask.grant_id, { amount: 100 });
       for (let time = 0; time < 2; time += 1) {
@@ -145,11 +145,11 @@ describe('the lane', () => {
       const answered = giveBack(of, other.grant_id, { expected_granted: 300, recall_acked: 5 });
       await lane.submit(answered);
       const refused = await lane.submit({ ...grant(of, 200), recall_seq: 5 });
-      expect(refused).toEqual({ type: 'short', bound: 'key', free: 100, elsewhere: 200 });
+      expect(refused).toMatchObject({ type: 'short', bound: 'key', free: 100, elsewhere: 200 });
       const held = await account(400);
       await lane.submit(hold(held, 300));
       const short = { type: 'short', bound: 'key', free: 100, elsewhere: 300 };
-      expect(await lane.submit(hold(held, 200))).toEqual(short as LedgerAnswer);
+      expect(await lane.submit(hold(held, 200))).toMatchObject(short);
     });
 
     test('each commit tells which money it freed and which recall it sent', async () => {

@@ -56,9 +56,10 @@ describe.each([...POSTGRES_VERSIONS])('partitions on PostgreSQL %d', (version) =
   test('the rows of an earlier version stay where they are, and count', async () => {
     const { sql, drop } = await createEmptyDatabase(version);
     cleanups.push(() => drop());
-    // Later migrations change the tables of sums, which `fold` needs.
+    // Later migrations change the tables of sums, which `fold` needs. One changes a table that the
+    // migration with partitions creates.
     const migrations = earlierMigrations((tags) =>
-      tags.filter((tag) => !tag.endsWith('_monthly_partitions')),
+      tags.filter((tag) => !/_(?:monthly_partitions|cap_counts)$/.test(tag)),
     );
     cleanups.push(() => removeFolder(migrations));
     await migrateDatabase(sql, migrations);

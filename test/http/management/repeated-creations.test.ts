@@ -15,14 +15,15 @@ const CREATIONS: [path: string, body: object][] = [
   ['/v1/management/tokens', TOKEN],
   ['/v1/management/invitations', { email: 'a@example.com', role: 'viewer' }],
   ['/v1/management/views', { name: 'x', page: 'usage', query: 'metric=cost' }],
+  ['/v1/management/budgets', { period: 'day', limit_amount: 1 }],
   ['/v1/operator/tokens', TOKEN],
   ['/v1/operator/organizations', { name: 'x', management_token: true }],
   ['/v1/operator/organizations/{id}/tokens', TOKEN],
   ['/v1/operator/organizations/{id}/deposits', { amount: 1, reference: 'pay_1' }],
   ['/v1/operator/invitations', { email: 'b@example.com' }],
 ];
-/** Tested beside what they need: debug-windows.test.ts. */
-const ELSEWHERE = ['/v1/management/debug-windows'];
+/** Tested beside what they need: debug-windows.test.ts, own-keys/routes.test.ts. */
+const ELSEWHERE = ['/v1/management/debug-windows', '/v1/management/upstream-keys'];
 
 test('the cases have every creation of the management interface', () => {
   const creations = Object.keys(MANAGEMENT_ROUTES).flatMap(
@@ -52,6 +53,7 @@ test.each(CREATIONS)('POST %s', async (path, body) => {
   expect(first).toMatchObject({ status: 200, isRepeat: false });
   expect(await send()).toEqual({ ...first, isRepeat: true });
   const name = Object.keys(body).includes('name') ? { name: 'y' } : { email: 'c@example.com' };
-  const other = 'amount' in body ? { amount: 2 } : name;
+  const amounts = 'limit_amount' in body ? { limit_amount: 2 } : name;
+  const other = 'amount' in body ? { amount: 2 } : amounts;
   expect((await send(other)).status).toBe(422);
 });

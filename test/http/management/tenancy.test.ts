@@ -31,7 +31,9 @@ type Kind =
   | 'copy'
   | 'person'
   | 'invitation'
-  | 'view';
+  | 'view'
+  | 'upstream_key'
+  | 'budget';
 
 interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -130,6 +132,19 @@ const ROUTES: Route[] = [
   management('POST', '/views', 415),
   management('PATCH', '/views/{id}', 200, 'view', { name: 'mine' }),
   management('DELETE', '/views/{id}', null, 'view'),
+  management('GET', '/budgets'),
+  management('POST', '/budgets', 200, undefined, { period: 'week', limit_amount: 1 }),
+  management('GET', '/budgets/{id}', 200, 'budget'),
+  management('PATCH', '/budgets/{id}', 200, 'budget', { limit_amount: 2 }),
+  management('DELETE', '/budgets/{id}', null, 'budget'),
+  management('GET', '/upstream-keys'),
+  management('POST', '/upstream-keys', 415),
+  management('GET', '/upstream-keys/{id}', 200, 'upstream_key'),
+  management('PATCH', '/upstream-keys/{id}', 200, 'upstream_key', { name: 'mine' }),
+  // The key of this row cannot be decrypted.
+  management('POST', '/upstream-keys/{id}/test', 409, 'upstream_key'),
+  management('POST', '/upstream-keys/{id}/rotate', null, 'upstream_key', { api_key: 'sim-x' }),
+  management('POST', '/upstream-keys/{id}/revoke', null, 'upstream_key'),
   management('GET', '/debug-windows'),
   // Without a body, the window of this request is refused.
   management('POST', '/debug-windows', 415),
@@ -187,6 +202,8 @@ const MISSING: Record<Kind, string> = {
   person: `person_${'0'.repeat(32)}`,
   invitation: `link_${'0'.repeat(32)}`,
   view: `view_${'0'.repeat(32)}`,
+  upstream_key: `upkey_${'0'.repeat(32)}`,
+  budget: `budget_${'0'.repeat(32)}`,
 };
 
 /** Sends the request of a route, for the object with this id. */

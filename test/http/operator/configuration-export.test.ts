@@ -29,6 +29,7 @@ models:
 default_models: { image: gpt-image-1 }
 ranking: { min_samples: 7 }
 cache: { hours: 3 }
+own_keys: { fee_share: 0.05 }
 roles: { standard: 5000, house: 12 }
 `;
 
@@ -164,6 +165,7 @@ test('the export keeps what has no route: settings of the file, and the names of
   expect(yaml).toMatchObject({
     ...{ ranking: { min_samples: 7 }, roles: { standard: 5000, house: 12 } },
     ...{ cache: { hours: 3 }, default_models: { image: 'gpt-image-1' } },
+    own_keys: { fee_share: 0.05 },
   });
 });
 

@@ -37,13 +37,13 @@ export const LEDGER: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the overrun of a hold is lost',
-        from: 'command.line.overrun_nano_usd + (command.line.charged_nano_usd - charged)',
+        from: 'command.line.overrun_nano_usd + (due - charged)',
         to: 'command.line.overrun_nano_usd',
       },
       {
         name: 'a settled hold is settled again',
-        from: "if (hold.status !== 'held') return holdEnded(hold);\n    const added",
-        to: 'const added',
+        from: "if (hold.status !== 'held') return holdEnded(hold);\n    const { charged_nano_usd: due,",
+        to: 'const { charged_nano_usd: due,',
       },
       {
         name: 'a settled hold has two lines',
@@ -52,17 +52,17 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a charge above a hold exceeds the cap',
-        from: 'Math.min(missing, key_free ?? missing, balance)',
-        to: 'Math.min(missing, balance)',
+        from: 'Math.min(key_free ?? missing, balance, ...',
+        to: 'Math.min(balance, ...',
       },
       {
         name: 'a charge above a hold exceeds the balance',
-        from: 'Math.min(missing, key_free ?? missing, balance)',
-        to: 'Math.min(missing, key_free ?? missing)',
+        from: 'Math.min(key_free ?? missing, balance, ...',
+        to: 'Math.min(key_free ?? missing, ...',
       },
       {
         name: 'free money for a charge above a hold is not set aside',
-        from: '    this.books.setAside(key, added);\n',
+        from: '    this.books.setAside(key, hold.day, added);\n',
         to: '',
       },
       {
@@ -93,7 +93,7 @@ export const LEDGER: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the rest of a settled hold is not released',
-        from: '    this.freeMoney(key, hold.amount_nano_usd - charged);\n',
+        from: '    this.freeMoney(key, hold.day, hold.amount_nano_usd - counted);\n',
         to: '',
       },
       {
@@ -118,8 +118,20 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'return undefined;',
       },
       {
+        name: 'what is counted and not charged stays away from the organization',
+        from: '    organization.balance_nano_usd += uncharged;\n',
+        to: '',
+        tests: ['test/actors/money/counted.test.ts'],
+      },
+      {
+        name: 'what is counted is charged to the organization',
+        from: 'organization.settled_nano_usd += counted - uncharged;',
+        to: 'organization.settled_nano_usd += counted;',
+        tests: ['test/actors/money/counted.test.ts'],
+      },
+      {
         name: 'a charged amount stays held by the organization',
-        from: '    organization.held_nano_usd -= amount;\n',
+        from: '    organization.held_nano_usd -= counted;\n',
         to: '',
       },
       {
@@ -145,8 +157,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a repeated grant adds money again',
-        from: 'if (grant.granted_nano_usd !== command.expected_granted) {',
-        to: 'if (false) {',
+        from: 'grant.granted_nano_usd !== command.expected_granted || !(isOfToday',
+        to: '!(isOfToday',
       },
       {
         name: 'a call that has run is not paid if its key was revoked',
@@ -206,8 +218,8 @@ export const LEDGER: readonly MutatedFile[] = [
       { name: 'a share is not a whole number', from: 'Math.floor(free /', to: 'Number(free /' },
       {
         name: 'the balance does not limit a grant',
-        from: 'Math.min(keyFree, funds.balance)',
-        to: 'keyFree',
+        from: 'return balance < tightest.free ?',
+        to: 'return false ?',
       },
       {
         name: 'a grant exceeds the requested amount',
@@ -216,8 +228,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a short grant names the wrong limit',
-        from: 'keyFree <= funds.balance',
-        to: 'keyFree > funds.balance',
+        from: "{ bound: 'organization' as const,",
+        to: "{ bound: 'key' as const,",
       },
     ],
   },
@@ -284,8 +296,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'the posted amount is not written',
-        from: 'posted_nano_usd = excluded.posted_nano_usd, recall_acked',
-        to: 'recall_acked',
+        from: '        posted_nano_usd = excluded.posted_nano_usd,\n',
+        to: '',
       },
       {
         name: 'a changed hold keeps its old amount',
@@ -294,7 +306,7 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'an expired key counts as active',
-        from: 'coalesce(expires_at <= weir_now(), false)',
+        from: 'coalesce(expires_at <= at, false)',
         to: 'false',
       },
       {
@@ -363,8 +375,8 @@ export const LEDGER: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'charged money counts as in flight',
-        from: 'granted_nano_usd - settled_nano_usd as open_nano_usd',
-        to: 'granted_nano_usd as open_nano_usd',
+        from: 'granted_nano_usd - settled_nano_usd + uncharged_nano_usd',
+        to: 'granted_nano_usd + uncharged_nano_usd',
       },
       {
         name: 'holds can be recalled',

@@ -100,7 +100,7 @@ export const PRICES: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a price that does not give the charge is shown',
-        from: 'parts && isRoundedUp(sumOf(parts), listOf(row))',
+        from: 'parts && isRoundedUp(sumOf(parts), row.list_nano_usd)',
         to: 'parts',
       },
       {

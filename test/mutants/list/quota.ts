@@ -32,8 +32,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'a charge ignores its reservation',
-        from: 'this.machine.settle(reserved, actual).charge',
-        to: 'this.machine.settle(0, actual).charge',
+        from: 'this.machine.settle(reserved, counted).charge',
+        to: 'this.machine.settle(0, counted).charge',
       },
       {
         name: 'a suspended key stays suspended after a new authentication',
@@ -134,8 +134,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'a settled reservation is released as well',
-        from: '    if (this.hasEnded) return;\n    this.hasEnded = true;\n    this.owner.release',
-        to: '    this.hasEnded = true;\n    this.owner.release',
+        from: '    if (this.hasEnded) return;\n    this.hasEnded = true;\n    this.onEnd?.(undefined);',
+        to: '    this.hasEnded = true;\n    this.onEnd?.(undefined);',
       },
       {
         name: 'an extension of an ended call keeps its money',

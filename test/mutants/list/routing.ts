@@ -269,8 +269,8 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the charge of a call is 0',
-        from: 'return reservation.settle(line, chatCharge(call.model, usage));',
-        to: 'return reservation.settle(line, 0);',
+        from: 'return reservation.settle(line, amount, counted);',
+        to: 'return reservation.settle(line, 0, counted);',
       },
       {
         name: 'an estimated usage is not marked',
@@ -338,8 +338,8 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a reload does not replace the catalogue',
-        from: 'catalogue: () => live.now.catalogue,',
-        to: 'catalogue: ((kept) => () => kept)(live.now.catalogue),',
+        from: '      catalogue: actors.catalogue,',
+        to: '      catalogue: ((kept) => () => kept)(live.now.catalogue),',
       },
     ],
   },

@@ -227,7 +227,7 @@ export const TASKS: readonly MutatedFile[] = [
       },
       {
         name: 'an answer that cannot be read is logged at each poll',
-        from: 'if (this.logged.has(task_id)) return;',
+        from: 'if (this.logged.has(id)) return;',
         to: '',
       },
     ],

@@ -1,4 +1,4 @@
-/** The same cases for both HTTP clients: Weir's own and the platform's `fetch`. */
+/** The same cases for all HTTP clients: Weir's own, also guarded, and the platform's `fetch`. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { TRANSPORTS } from '../../../src/upstreams/contract.ts';
@@ -14,6 +14,7 @@ import {
   requestWhole,
 } from '../../../src/upstreams/transport/exchange.ts';
 import { MAX_HEAD_BYTES, MAX_IDLE_CONNECTIONS } from '../../../src/upstreams/transport/http.ts';
+import { allowGuardedHosts } from '../../../src/upstreams/transport/http1/guarded-connection.ts';
 import { fieldsBody, jsonBody } from '../../../src/upstreams/transport/request-body.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { until } from '../../support/until.ts';
@@ -23,6 +24,8 @@ import { answerOf, startTcpUpstream, type TcpUpstream } from './tcp-upstream.ts'
 let upstream: TcpUpstream;
 beforeEach(() => {
   upstream = startTcpUpstream();
+  // Some cases start another upstream.
+  allowGuardedHosts({ has: () => true } as unknown as ReadonlySet<string>);
 });
 afterEach(() => upstream.stop());
 
@@ -31,7 +34,7 @@ const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
 const LONG_MS = 60_000;
 const SHORT_MS = 150;
 
-describe.each(TRANSPORTS)('the HTTP client %s', (transport) => {
+describe.each([...TRANSPORTS, 'guarded'] as const)('the HTTP client %s', (transport) => {
   const callWith = (timeout_ms: number, signal = new AbortController().signal) => ({
     target: { timeout_ms, transport },
     signal,

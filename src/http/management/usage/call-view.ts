@@ -49,8 +49,9 @@ export function callView(row: CallRow) {
       units: detail?.units ?? {},
       estimated: row.estimated,
     },
-    list_price: usd(row.charged_nano_usd + row.overrun_nano_usd),
+    list_price: usd(row.list_nano_usd),
     amount: usd(row.charged_nano_usd),
+    counted: usd(row.counted_nano_usd),
     currency: 'USD',
     cache: row.outcome === 'cached' ? 'hit' : row.looked_up ? 'miss' : null,
     ...(detail?.saved_nano_usd === undefined

@@ -75,7 +75,7 @@ function matching(prices: readonly RecordedPrice[], row: CallRow) {
   const call = { ...row, units: detail?.units ?? {}, counts: detail?.counts ?? {} };
   for (const price of prices) {
     const parts = partsAt(price, call);
-    if (parts && isRoundedUp(sumOf(parts), listOf(row))) return { parts, price };
+    if (parts && isRoundedUp(sumOf(parts), row.list_nano_usd)) return { parts, price };
   }
   return undefined;
 }
@@ -99,7 +99,8 @@ function linesOf(parts: readonly RecordedPart[], row: CallRow): ChargeLine[] {
     const amount = decimal(amountOf({ quantity, pico_usd }));
     return { kind, quantity, unit, price, per, when: when ?? null, amount };
   });
-  const list = scaled(listOf(row), NANO_PLACES);
+  const list = scaled(row.list_nano_usd, NANO_PLACES);
+  const fee = scaled(row.charged_nano_usd + row.overrun_nano_usd, NANO_PLACES);
   const correction = (kind: string, amount: bigint): ChargeLine[] =>
     amount === 0n
       ? []
@@ -113,13 +114,12 @@ function linesOf(parts: readonly RecordedPart[], row: CallRow): ChargeLine[] {
     ...lines,
     // A charge is rounded up once, to a whole nano-USD.
     ...correction('rounding', list - sumOf(parts)),
+    // A call on an own key of the organization costs a fee.
+    ...correction('own key', fee - list),
     // The platform pays what a call cost above the money that could be reserved for it.
     ...correction('absorbed', -scaled(row.overrun_nano_usd, NANO_PLACES)),
   ];
 }
-
-/** The charge before the platform paid a part of it, nano-USD. */
-const listOf = (row: CallRow) => row.charged_nano_usd + row.overrun_nano_usd;
 
 const sumOf = (parts: readonly RecordedPart[]) =>
   parts.reduce((sum, part) => sum + amountOf(part), 0n);

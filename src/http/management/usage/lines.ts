@@ -97,7 +97,6 @@ async function listUsage(
  */
 export function lineRecord(row: UsageRow, catalogue: Catalogue): object {
   const { billing_id, detail, task_id } = row;
-  const list_nano_usd = row.charged_nano_usd + row.overrun_nano_usd;
   return {
     object: 'usage_line',
     request_id: requestIdOf(row.request_id),
@@ -121,8 +120,9 @@ export function lineRecord(row: UsageRow, catalogue: Catalogue): object {
     audio_tokens: row.audio_tokens,
     units: detail?.units ?? {},
     estimated: row.estimated,
-    list_price: usd(list_nano_usd),
+    list_price: usd(row.list_nano_usd),
     amount: usd(row.charged_nano_usd),
+    counted: usd(row.counted_nano_usd),
     held: usd(row.held_nano_usd),
     currency: 'USD',
     time_to_first_token_ms: row.first_token_ms,

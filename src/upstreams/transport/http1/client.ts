@@ -9,7 +9,13 @@ import {
 } from '../http.ts';
 import type { Connection, RequestBytes } from './connection.ts';
 import { decompress } from './decoded.ts';
-import { type Destination, destinationOf, type HeadPrefix, type Origin } from './pool.ts';
+import {
+  type Destination,
+  destinationOf,
+  guardedDestinationOf,
+  type HeadPrefix,
+  type Origin,
+} from './pool.ts';
 import type { Http1Response } from './response.ts';
 
 /**
@@ -21,7 +27,18 @@ import type { Http1Response } from './response.ts';
  * be repeated. The same happens if its first bytes cannot be the response (see `Conduct`).
  */
 export function sendWithHttp1(request: HttpRequest): SentRequest {
-  const destination = destinationOf(request.pool, request.url);
+  return send(request, destinationOf(request.pool, request.url));
+}
+
+/**
+ * Works like `sendWithHttp1`, for an address that a tenant gave. Each new connection goes to an IP
+ * address that was checked (`GuardedConnection`). These connections are in pools of their own.
+ */
+export function sendGuarded(request: HttpRequest): SentRequest {
+  return send(request, guardedDestinationOf(request.pool, request.url));
+}
+
+function send(request: HttpRequest, destination: Destination): SentRequest {
   const { text, is_ascii } = headPrefixOf(destination, request);
   const { body, method } = request;
   const content = body?.content ?? '';

@@ -76,7 +76,7 @@ export class Connection implements ParserSink {
   private isForeign = false;
 
   constructor(
-    private readonly address: Address,
+    protected readonly address: Address,
     private readonly owner: ConnectionOwner,
   ) {}
 
@@ -87,10 +87,21 @@ export class Connection implements ParserSink {
 
   /** Opens the connection and sends its first request. */
   open(request: Http1Request): void {
+    this.expect(request);
+    this.connect(this.address.hostname);
+  }
+
+  /** Sets the request that is sent when the connection is open. */
+  protected expect(request: Http1Request): void {
     this.request = request;
+  }
+
+  /** Connects to `host`, a name or an IP address of the host. The certificate must name the host. */
+  protected connect(host: string): void {
     const { hostname, port, isTls } = this.address;
+    if (this.isClosed) return;
     Bun.connect<Connection>({
-      hostname,
+      hostname: host,
       port,
       data: this,
       socket: isTls ? TLS_EVENTS : TCP_EVENTS,

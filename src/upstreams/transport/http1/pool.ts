@@ -1,6 +1,7 @@
 import { type ConnectionPool, type HttpRequest, MAX_IDLE_CONNECTIONS } from '../http.ts';
 import { Conduct, QUIET_MS } from './conduct.ts';
 import { type Address, Connection, type ConnectionOwner } from './connection.ts';
+import { GuardedConnection } from './guarded-connection.ts';
 
 /**
  * The longest time that a connection stays idle, ms. Providers close idle connections after a
@@ -33,29 +34,53 @@ export interface Destination {
   lastPrefix?: HeadPrefix;
 }
 
-const origins: Record<ConnectionPool, Map<string, Origin>> = { calls: new Map(), jobs: new Map() };
-const destinations = new Map<string, Destination>();
+/** The hosts and URLs that one of the two clients knows. */
+interface Known {
+  readonly origins: Record<ConnectionPool, Map<string, Origin>>;
+  readonly destinations: Map<string, Destination>;
+  readonly Connection: typeof Connection;
+}
+
+const knownBy = (of: typeof Connection): Known => ({
+  origins: { calls: new Map(), jobs: new Map() },
+  destinations: new Map(),
+  Connection: of,
+});
+const OPEN = knownBy(Connection);
+/** A tenant's hosts neither reuse the connections of the operator's channels nor push them out. */
+const GUARDED = knownBy(GuardedConnection);
 
 /**
  * Returns the destination of a URL. Destinations of calls are cached. Destinations of jobs are not:
  * nearly every poll of a job has its own URL, so these URLs would push out the URLs of calls.
  */
 export function destinationOf(pool: ConnectionPool, url: string): Destination {
-  if (pool === 'jobs') return parseDestination(pool, url);
+  return destinationIn(OPEN, pool, url);
+}
+
+/** Works like `destinationOf`. The connections check the addresses that they connect to. */
+export function guardedDestinationOf(pool: ConnectionPool, url: string): Destination {
+  return destinationIn(GUARDED, pool, url);
+}
+
+function destinationIn(known: Known, pool: ConnectionPool, url: string): Destination {
+  if (pool === 'jobs') return parseDestination(known, pool, url);
+  const { destinations } = known;
   const cached = destinations.get(url);
   if (cached) return cached;
   if (destinations.size >= MAX_DESTINATIONS) destinations.clear();
-  const destination = parseDestination(pool, url);
+  const destination = parseDestination(known, pool, url);
   destinations.set(url, destination);
   return destination;
 }
 
-function parseDestination(pool: ConnectionPool, url: string): Destination {
+function parseDestination(known: Known, pool: ConnectionPool, url: string): Destination {
   const { protocol, host, hostname, port, pathname, search } = new URL(url);
   const isTls = protocol === 'https:';
-  const known = origins[pool];
+  const { origins } = known;
+  const hosts = origins[pool];
   const key = `${protocol}//${host}`;
-  let origin = known.get(key);
+  let origin = hosts.get(key);
   if (!origin) {
     // The hostname of an IPv6 URL has brackets, which a socket does not accept.
     const bare = hostname.replace(/^\[|\]$/g, '');
@@ -63,9 +88,9 @@ function parseDestination(pool: ConnectionPool, url: string): Destination {
     // Both pools share the conduct of a host, so surplus bytes in one pool stop reuse in both.
     const other = origins[pool === 'calls' ? 'jobs' : 'calls'].get(key);
     const conduct = other?.conduct ?? new Conduct(host);
-    origin = new Origin(host, address, MAX_IDLE_CONNECTIONS[pool], conduct);
-    if (known.size >= MAX_ORIGINS) known.delete(known.keys().next().value ?? '');
-    known.set(key, origin);
+    origin = new Origin(host, address, MAX_IDLE_CONNECTIONS[pool], conduct, known.Connection);
+    if (hosts.size >= MAX_ORIGINS) hosts.delete(hosts.keys().next().value ?? '');
+    hosts.set(key, origin);
   }
   return { origin, path: pathname + search };
 }
@@ -92,10 +117,11 @@ export class Origin implements ConnectionOwner {
     private readonly address: Address,
     private readonly max_idle: number,
     readonly conduct: Conduct,
+    private readonly ConnectionOf: typeof Connection = Connection,
   ) {}
 
   createConnection(): Connection {
-    return new Connection(this.address, this);
+    return new this.ConnectionOf(this.address, this);
   }
 
   /** Removes and returns the newest connection that may be reused; undefined if there is none. */

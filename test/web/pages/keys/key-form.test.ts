@@ -14,6 +14,8 @@ import { fc } from '../../../support/property.ts';
 const KEY: ApiKey = {
   ...{ id: 'key_1', key_prefix: 'sk-abc…', name: 'Shop', status: 'active', limit_amount: 5 },
   ...{ models: [], tags: ['a', 'b'], external_id: null, requests_per_minute: null },
+  cap_counts: 'charged',
+  limits: [],
   ...{ default_timeout_ms: null, default_image_response_format: null, expires_at: null },
   ...{ used_amount: 0, held_amount: 0, last_used_at: null, created_at: '2026-01-01T00:00:00.000Z' },
 };

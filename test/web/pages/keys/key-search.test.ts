@@ -6,6 +6,8 @@ import { foundKeys, keysSearchOf } from '../../../../web/pages/keys/key-search.t
 const key = (id: string, more: Partial<ApiKey>): ApiKey => ({
   ...{ id, key_prefix: `sk-${id}…`, name: id, status: 'active', limit_amount: null },
   ...{ models: [], tags: [], external_id: null, requests_per_minute: null },
+  cap_counts: 'charged',
+  limits: [],
   ...{ default_timeout_ms: null, default_image_response_format: null, expires_at: null },
   ...{ used_amount: 0, held_amount: 0, last_used_at: null, created_at: '2026-01-01T00:00:00.000Z' },
   ...more,

@@ -1,0 +1,1 @@
+ALTER TABLE "api_key" ADD COLUMN "limits" jsonb DEFAULT '[]'::jsonb NOT NULL;

@@ -1,0 +1,25 @@
+import type { ShownBudget } from '../../../db/budgets/rows.ts';
+import { usd } from '../../json/usd.ts';
+
+/** Returns what an organization chose for a budget, i.e. what `PATCH` changes. */
+export function budgetSettings({ limit_nano_usd }: ShownBudget) {
+  return { limit_amount: usd(limit_nano_usd) };
+}
+
+/** Returns what the audit log says of a budget. */
+export function auditedBudget(budget: ShownBudget) {
+  return { api_key_id: budget.key_id, period: budget.period, ...budgetSettings(budget) };
+}
+
+/** Returns a budget with its present window, as its organization sees it. */
+export function budgetRecord(budget: ShownBudget) {
+  const { id, limit_nano_usd, used_nano_usd, held_nano_usd, starts_on, time_zone } = budget;
+  return {
+    ...{ object: 'budget', id, ...auditedBudget(budget) },
+    used_amount: usd(used_nano_usd),
+    held_amount: usd(held_nano_usd),
+    free_amount: usd(Math.max(0, limit_nano_usd - used_nano_usd - held_nano_usd)),
+    window: { starts_on, resets_at: budget.resets_at.toISOString(), time_zone },
+    created_at: budget.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,74 @@
+/** The limits of a key, and what a call takes of them. */
+
+/** What an organization chose for a key: for one model, or for all together. */
+export interface KeyLimit {
+  /** The public id of the model; null = all models together. */
+  readonly model: string | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  /** The most calls at the same time. */
+  readonly concurrent_calls: number | null;
+}
+
+/** What is counted. */
+type Unit = 'requests' | 'tokens' | 'calls';
+
+/** What one call takes of one limit. */
+export interface Take {
+  /** The name of the counter: of the key, the model and the unit. */
+  readonly name: string;
+  readonly unit: Unit;
+  readonly limit: number;
+  readonly amount: number;
+  /** The model of the limit; null = all models. */
+  readonly model: string | null;
+}
+
+/** A call that may be limited. */
+export interface LimitedCall {
+  readonly key: { readonly id: string; readonly limits?: readonly KeyLimit[] };
+  readonly model_id: string;
+  /** UUID of the call. */
+  readonly call_id: string;
+  /** Returns the most tokens that the call may use; 0 if it is not counted in tokens. */
+  readonly tokens: () => number;
+  /** False for a task, which counts as a request, and not as a call at the same time. */
+  readonly is_concurrent: boolean;
+}
+
+/** The limit that a call would exceed. */
+export interface Exceeded {
+  readonly take: Take;
+  /** The time until it may fit, ms; Infinity if the call alone is above the limit. */
+  readonly wait_ms: number;
+}
+
+/** What a call took: `slot` is the second in which it counts. */
+export interface Taken {
+  readonly slot: number;
+}
+
+/** Counts calls of all replicas, or of this one. */
+export interface LimitStore {
+  /** Takes all or nothing. */
+  take(takes: readonly Take[], call_id: string): Promise<Taken | Exceeded> | Taken | Exceeded;
+  /** Ends a call: `used` tokens of those that it took. Must not throw. */
+  end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void;
+}
+
+/** Returns what a call takes. Most keys have no limits. */
+export function takesOf({ key, model_id, tokens, is_concurrent }: LimitedCall): Take[] {
+  const takes: Take[] = [];
+  for (const limit of key.limits ?? []) {
+    const { model } = limit;
+    if (model !== null && model !== model_id) continue;
+    const add = (unit: Unit, most: number | null, amount: () => number) => {
+      const name = `${key.id}:${unit}:${model ?? ''}`;
+      if (most !== null) takes.push({ name, unit, limit: most, amount: amount(), model });
+    };
+    add('requests', limit.requests_per_minute, () => 1);
+    add('tokens', limit.tokens_per_minute, tokens);
+    if (is_concurrent) add('calls', limit.concurrent_calls, () => 1);
+  }
+  return takes;
+}

@@ -1,0 +1,124 @@
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../actors/clock.ts';
+import { RedisPause } from '../redis-pause.ts';
+import type { Exceeded, LimitStore, Take, Taken } from './limit.ts';
+import { CORRECT_SCRIPT, RENEW_SCRIPT, TAKE_SCRIPT } from './redis-script.ts';
+
+/** If a replica dies, its calls count until their leases end. */
+const CALL_LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
+/** A renewal has at most so many calls in one command. */
+const MAX_RENEWED = 1_000;
+
+interface RedisStoreDeps {
+  readonly redis: Redis;
+  readonly clock: Clock;
+  /** Counts while Redis is unreachable or slow. */
+  readonly fallback: LimitStore;
+  /** The start of the names of counters; default: `weir:limit:`. */
+  readonly prefix?: string;
+  readonly lease_ms?: number;
+}
+
+/** What a call took in memory, while Redis was away. */
+interface TakenInMemory extends Taken {
+  readonly in_memory: true;
+}
+
+/** Counts the calls of all replicas in Redis. */
+export class RedisStore implements LimitStore {
+  private readonly pause = new RedisPause();
+  /** The calls that run, by the counters of calls at the same time. */
+  private readonly running = new Map<string, Set<string>>();
+  private stopClock: () => void = () => undefined;
+
+  constructor(private readonly deps: RedisStoreDeps) {}
+
+  async take(takes: readonly Take[], call_id: string): Promise<Taken | Exceeded> {
+    if (this.pause.isPaused || this.deps.redis.status !== 'ready')
+      return this.inMemory(takes, call_id);
+    const { redis, lease_ms = CALL_LEASE_MS } = this.deps;
+    const args = takes.flatMap(({ unit, limit, amount }) => [unit, limit, amount]);
+    const names = takes.map(({ name }) => this.nameOf(name));
+    let answer: unknown;
+    try {
+      const command = redis.eval(TAKE_SCRIPT, names.length, ...names, call_id, lease_ms, ...args);
+      answer = await this.pause.wait(command);
+      // The command may still be executed. What it took counts until its lease or its minute ends.
+      if (answer === 'late') command.catch(() => undefined);
+    } catch {
+      answer = 'late';
+    }
+    if (answer === 'late') return this.inMemory(takes, call_id);
+    const [exceeded, wait_ms, slot] = answer as [number, number, number];
+    const take = takes[exceeded - 1];
+    if (take) return { take, wait_ms: wait_ms < 0 ? Number.POSITIVE_INFINITY : wait_ms };
+    for (const { name, unit } of takes) if (unit === 'calls') this.keep(name, call_id);
+    return { slot };
+  }
+
+  end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void {
+    if ('in_memory' in taken) {
+      this.deps.fallback.end(takes, call_id, taken, used);
+      return;
+    }
+    const { redis } = this.deps;
+    for (const { name, unit, amount } of takes) {
+      const key = this.nameOf(name);
+      if (unit === 'calls') {
+        this.forget(name, call_id);
+        redis.zrem(key, call_id).catch(() => undefined);
+      } else if (unit === 'tokens' && used !== amount) {
+        redis.eval(CORRECT_SCRIPT, 1, key, taken.slot, used - amount).catch(() => undefined);
+      }
+    }
+  }
+
+  stop(): void {
+    this.stopClock();
+  }
+
+  private async inMemory(
+    takes: readonly Take[],
+    call_id: string,
+  ): Promise<TakenInMemory | Exceeded> {
+    const taken = await this.deps.fallback.take(takes, call_id);
+    return 'take' in taken ? taken : { ...taken, in_memory: true };
+  }
+
+  private nameOf(name: string): string {
+    return `${this.deps.prefix ?? 'weir:limit:'}${name}`;
+  }
+
+  private keep(name: string, call_id: string): void {
+    if (this.running.size === 0) this.schedule();
+    const calls = this.running.get(name) ?? new Set();
+    this.running.set(name, calls.add(call_id));
+  }
+
+  private forget(name: string, call_id: string): void {
+    const calls = this.running.get(name);
+    calls?.delete(call_id);
+    if (calls?.size === 0) this.running.delete(name);
+    if (this.running.size === 0) this.stopClock();
+  }
+
+  private schedule(): void {
+    this.stopClock();
+    this.stopClock = this.deps.clock.after(RENEW_MS, () => {
+      this.renew();
+      if (this.running.size > 0) this.schedule();
+    });
+  }
+
+  private renew(): void {
+    const { redis, lease_ms = CALL_LEASE_MS } = this.deps;
+    for (const [name, calls] of this.running) {
+      const ids = [...calls];
+      for (let at = 0; at < ids.length; at += MAX_RENEWED) {
+        const some = ids.slice(at, at + MAX_RENEWED);
+        redis.eval(RENEW_SCRIPT, 1, this.nameOf(name), lease_ms, ...some).catch(() => undefined);
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/** Three replicas that count in one Redis: exact, also if one of them is killed, and if Redis is away. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { Redis } from 'ioredis';
+import { systemClock } from '../../../src/actors/clock.ts';
+import type { LimitStore, Take, Taken } from '../../../src/inference/limits/limit.ts';
+import { MemoryStore } from '../../../src/inference/limits/memory-store.ts';
+import { RedisStore } from '../../../src/inference/limits/redis-store.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+setDefaultTimeout(60_000);
+
+let server: TestRedis;
+const clients: Redis[] = [];
+beforeAll(async () => {
+  server = await startTestRedis();
+});
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await server.stop();
+});
+
+async function replica(lease_ms = 30_000): Promise<RedisStore> {
+  const redis = new Redis(server.url, { maxRetriesPerRequest: 1 });
+  redis.on('error', () => undefined);
+  clients.push(redis);
+  await redis.ping();
+  const fallback = new MemoryStore(systemClock.now, () => 1);
+  return new RedisStore({ redis, clock: systemClock, fallback, lease_ms });
+}
+
+const takeOf = (unit: Take['unit'], limit: number, amount = 1): Take => ({
+  ...{ name: `${unit}:${crypto.randomUUID()}`, unit, limit, amount, model: null },
+});
+const isTaken = (answer: object): answer is Taken => !('take' in answer);
+const call = () => crypto.randomUUID();
+
+describe('three replicas with one Redis', () => {
+  test.each([
+    ['requests', 100],
+    ['calls', 40],
+  ] as const)('take exactly the limit of %s together, under load', async (unit, limit) => {
+    const stores = [await replica(), await replica(), await replica()];
+    const takes = [takeOf(unit, limit)];
+    const all = Array.from({ length: 300 }, (_, n) => stores[n % 3]?.take(takes, call()));
+    const answers = await Promise.all(all);
+    expect(answers.filter((answer) => answer && isTaken(answer))).toHaveLength(limit);
+    for (const store of stores) store.stop();
+  });
+
+  test('a call that ends frees its place, and gives back the tokens that it did not use', async () => {
+    const [first, second] = [await replica(), await replica()];
+    const takes = [takeOf('calls', 1), takeOf('tokens', 100, 80)];
+    const id = call();
+    const taken = (await first.take(takes, id)) as Taken;
+    expect(isTaken(await second.take(takes, call()))).toBe(false);
+    first.end(takes, id, taken, 10);
+    await until('the place is free', async () => isTaken(await second.take(takes, call())));
+    const rest = await second.take([takes[1] as Take], call());
+    // 10 were used and 80 are taken.
+    expect(rest).toMatchObject({ take: { unit: 'tokens' } });
+    for (const store of [first, second]) store.stop();
+  });
+
+  test('a refused call takes nothing of its other limits', async () => {
+    const store = await replica();
+    const [requests, calls] = [takeOf('requests', 5), takeOf('calls', 1)];
+    expect(isTaken(await store.take([requests, calls], call()))).toBe(true);
+    for (let n = 0; n < 10; n += 1) await store.take([requests, calls], call());
+    const answers = [];
+    for (let n = 0; n < 5; n += 1) answers.push(await store.take([requests], call()));
+    expect(answers.filter(isTaken)).toHaveLength(4);
+    store.stop();
+  });
+
+  test('the calls of a killed replica count until their leases end, those of others go on', async () => {
+    const [killed, alive] = [await replica(300), await replica()];
+    const takes = [takeOf('calls', 2)];
+    await killed.take(takes, call());
+    killed.stop();
+    await alive.take(takes, call());
+    expect(isTaken(await alive.take(takes, call()))).toBe(false);
+    await Bun.sleep(350);
+    expect(isTaken(await alive.take(takes, call()))).toBe(true);
+    expect(isTaken(await alive.take(takes, call()))).toBe(false);
+    alive.stop();
+  });
+
+  test('an amount above the limit is refused for ever; a full minute says when it ends', async () => {
+    const store: LimitStore = await replica();
+    expect(await store.take([takeOf('tokens', 10, 11)], call())).toMatchObject({
+      wait_ms: Number.POSITIVE_INFINITY,
+    });
+    const takes = [takeOf('requests', 1)];
+    await store.take(takes, call());
+    const refused = (await store.take(takes, call())) as { wait_ms: number };
+    expect(refused.wait_ms).toBeGreaterThan(58_000);
+    expect(refused.wait_ms).toBeLessThanOrEqual(61_000);
+  });
+});
+
+test('while Redis is away, each replica counts its share in memory', async () => {
+  const own = await startTestRedis();
+  const redis = new Redis(own.url, { maxRetriesPerRequest: 1 });
+  redis.on('error', () => undefined);
+  await redis.ping();
+  const fallback = new MemoryStore(systemClock.now, () => 2);
+  const store = new RedisStore({ redis, clock: systemClock, fallback });
+  await own.stop();
+  const takes = [takeOf('requests', 100)];
+  const answers = [];
+  for (let n = 0; n < 5; n += 1) answers.push(await store.take(takes, call()));
+  expect(answers.filter(isTaken)).toHaveLength(2);
+  store.stop();
+  redis.disconnect();
+});

@@ -1,0 +1,61 @@
+import type { MutatedFile } from '../mutant.ts';
+
+const WINDOW = ['test/machines/sliding-window.test.ts'];
+const SHARES = ['test/inference/limits/shares.test.ts'];
+const REDIS = ['test/inference/limits/redis-store.test.ts'];
+
+export const LIMITS: readonly MutatedFile[] = [
+  {
+    path: 'src/machines/sliding-window.ts',
+    tests: WINDOW,
+    mutants: [
+      {
+        name: 'a slot counts a second too short',
+        from: 'const COUNTED_SLOTS = 61;',
+        to: 'const COUNTED_SLOTS = 60;',
+      },
+      {
+        name: 'what is given back stays taken',
+        from: 'Math.max(0, taken + change)',
+        to: 'Math.max(taken, taken + change)',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/limits/shares.ts',
+    tests: SHARES,
+    mutants: [
+      {
+        name: 'a replica that joins others takes at once',
+        from: 'count > 1 && this.joinedLate(own)',
+        to: 'false',
+      },
+      {
+        name: 'each replica gets the rest of a division',
+        from: '(at < limit % count ? 1 : 0)',
+        to: '(limit % count > 0 ? 1 : 0)',
+      },
+      {
+        name: 'shares are used that nobody read for long',
+        from: 'if (!this.isFresh) return 0;',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/limits/redis-script.ts',
+    tests: REDIS,
+    mutants: [
+      {
+        name: 'calls whose lease ended count on',
+        from: "    redis.call('ZREMRANGEBYSCORE', key, '-inf', now)\n",
+        to: '',
+      },
+      {
+        name: 'one call more runs at the same time',
+        from: "redis.call('ZCARD', key) >= limit",
+        to: "redis.call('ZCARD', key) > limit",
+      },
+    ],
+  },
+];

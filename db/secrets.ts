@@ -32,7 +32,10 @@ type IdKind =
   | 'session'
   | 'account'
   | 'link'
-  | 'view';
+  | 'view'
+  | 'endpoint'
+  | 'alert'
+  | 'msg';
 
 /** Returns a new id that starts with its kind: `key_0192…`. */
 export function newId(kind: IdKind): string {

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { ACCESS } from './list/access.ts';
 import { ACCOUNTS } from './list/accounts.ts';
+import { ALERTS } from './list/alerts.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
 import { CHANNELS } from './list/channels.ts';
@@ -35,6 +36,7 @@ import { Tree } from './tree.ts';
 export const MUTANTS = candidatesOf([
   ...ACCESS,
   ...ACCOUNTS,
+  ...ALERTS,
   ...PEOPLE_MUTANTS,
   ...QUOTA,
   ...LEDGER,

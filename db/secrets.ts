@@ -34,7 +34,10 @@ type IdKind =
   | 'link'
   | 'view'
   | 'upkey'
-  | 'budget';
+  | 'budget'
+  | 'endpoint'
+  | 'alert'
+  | 'msg';
 
 /** Returns a new id that starts with its kind: `key_0192…`. */
 export function newId(kind: IdKind): string {

@@ -1,3 +1,4 @@
+import { OPERATOR_ALERT_ROUTES, OWN_ALERT_ROUTES } from './alert-routes.ts';
 import { CALL_ROUTES } from './call-routes.ts';
 import { CALL_WORDS } from './call-words.ts';
 import { GENERATION_ROUTES } from './generation-routes.ts';
@@ -30,7 +31,7 @@ export const REFERENCE_PAGES: readonly ReferencePage[] = [
     slug: 'management',
     title: 'API: An organization, its keys and people',
     says: 'With a management token, or with the session of a person.',
-    routes: MANAGEMENT_REFERENCE,
+    routes: [...MANAGEMENT_REFERENCE, ...OWN_ALERT_ROUTES],
     words: MANAGEMENT_WORDS,
   },
   {
@@ -44,7 +45,12 @@ export const REFERENCE_PAGES: readonly ReferencePage[] = [
     slug: 'operator',
     title: 'API: Operators',
     says: 'With an operator token, or with the session of an operator.',
-    routes: [...OPERATOR_ROUTES, ...ALL_ACTOR_ROUTES, ...OPERATOR_ACCESS_ROUTES],
+    routes: [
+      ...OPERATOR_ROUTES,
+      ...ALL_ACTOR_ROUTES,
+      ...OPERATOR_ACCESS_ROUTES,
+      ...OPERATOR_ALERT_ROUTES,
+    ],
     words: MANAGEMENT_WORDS,
   },
   {

@@ -64,6 +64,16 @@ export const ACTIONS = {
   'settings.read': { says: 'see the settings', roles: ALL, scopes: ['read'] },
   'settings.write': { says: 'change the settings', roles: ADMINS, scopes: [] },
   'webhooks.secret': { says: 'see and rotate the webhook secret', roles: ADMINS, scopes: [] },
+  'alerts.read': {
+    says: 'see alerts, their endpoints and deliveries',
+    roles: ALL,
+    scopes: ['read'],
+  },
+  'alerts.write': {
+    says: 'change endpoints and settings of alerts, send alerts again',
+    roles: ADMINS,
+    scopes: [],
+  },
   'debug.read': { says: 'read copies of prompts and answers', roles: ADMINS, scopes: [] },
   'debug.write': { says: 'open and close debug windows', roles: ADMINS, scopes: [] },
   'upstream_keys.read': {

@@ -54,6 +54,7 @@ const EnvironmentSchema = Type.Object({
       rule: 'must be one or more host:port, separated by commas',
     }),
   ),
+  WEIR_ALERT_INTERVAL_S: Type.Integer({ minimum: 1, maximum: 3_600, default: 60 }),
   WEIR_WRONG_KEYS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 60 }),
   WEIR_TRUSTED_PROXIES: Type.Optional(
     Type.String({
@@ -147,13 +148,14 @@ Environment:
                                    separated by commas (default: public hosts only)
   WEIR_OWN_KEY_ALLOW_HOSTS         internal hosts that own keys of organizations may name:
                                    host:port, separated by commas (default: public hosts only)
+  WEIR_ALERT_INTERVAL_S            seconds between two looks for causes of alerts (default 60)
   WEIR_WRONG_KEYS_PER_MINUTE       the most invalid keys and tokens that one client address
                                    may send in a minute (default 60)
   WEIR_TRUSTED_PROXIES             proxies whose X-Forwarded-For names the client: addresses or
                                    CIDR blocks, separated by commas (default: none)
   WEIR_METRICS_TOKEN               token that may read /metrics from other machines, besides the
                                    operator token
-  WEIR_SMTP_URL                    SMTP server for invitations and new passwords:
+  WEIR_SMTP_URL                    SMTP server for invitations, new passwords and alerts:
                                    smtp://user:password@host:port (default: links are shown)
   WEIR_MAIL_FROM                   the sender of these mails
   WEIR_OIDC_ISSUER                 identity provider for people (OpenID Connect), with

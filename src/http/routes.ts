@@ -4,6 +4,8 @@ import { WeirError } from '../errors/weir-error.ts';
 import type { ArrivalRing } from '../inference/records/arrival-ring.ts';
 import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { createSolid } from './3d/route.ts';
+import type { AlertRouteDeps } from './alerts/owner.ts';
+import { alertRoutes } from './alerts/routes.ts';
 import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
@@ -71,6 +73,7 @@ export interface AppDeps
     MetricsDeps,
     Pick<OrganizationDeps, 'organizationNews'>,
     Pick<OwnKeyRouteDeps, 'ownKeys'>,
+    Pick<AlertRouteDeps, 'alerts'>,
     WebhookRouteDeps {
   authentication: Authentication;
   rateLimit: RateLimit;
@@ -177,6 +180,7 @@ export function routes(deps: AppDeps): HttpRoute[] {
     ...managementRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...ownKeyRoutes(deps).map(([path, methods]) => openai(path, methods)),
     ...budgetRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    ...alertRoutes(deps).map(([path, methods]) => openai(path, methods)),
   ];
 }
 

@@ -8,6 +8,11 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /**
+   * Names the mail in its `Message-ID`. Each attempt to send the same mail has the same one, so that programs that
+   * read it twice recognise it.
+   */
+  readonly id?: string;
 }
 
 /** Sends mails through an SMTP server. */
@@ -21,13 +26,19 @@ export class Mailer {
   ) {}
 
   /** Hands a mail to the SMTP server. Rejects if the server does not take it. */
-  async send({ to, subject, text }: Mail): Promise<void> {
+  async send({ to, subject, text, id }: Mail): Promise<void> {
     this.transport ??= this.open();
     await (await this.transport).sendMail({
       ...{ from: this.from, to: { name: '', address: to }, subject, text },
+      ...(id === undefined ? {} : { headers: { 'message-id': `<${id}@${this.domain}>` } }),
       // The text is Weir's own; it must not make the library read files or addresses.
       ...{ disableFileAccess: true, disableUrlAccess: true },
     });
+  }
+
+  /** The part of the sender's address after `@`. */
+  private get domain(): string {
+    return this.from.slice(this.from.lastIndexOf('@') + 1).replace(/>$/, '');
   }
 
   /** The library is loaded with the first mail, so that it delays no start. */

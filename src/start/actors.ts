@@ -15,9 +15,7 @@ import { Quotas } from '../actors/money/quotas.ts';
 import { UnownedWatch } from '../actors/money/unowned.ts';
 import { UsageFolder } from '../actors/money/usage-folder.ts';
 import { Replica } from '../actors/replica.ts';
-import { WEBHOOK_KIND, webhookKind } from '../actors/webhooks/kind.ts';
-import { Redeliveries } from '../actors/webhooks/redelivery.ts';
-import { WebhookSecrets } from '../actors/webhooks/secrets.ts';
+import { WEBHOOK_KIND } from '../actors/webhooks/kind.ts';
 import type { Environment } from '../config/environment.ts';
 import { Batches } from '../inference/batches/batches.ts';
 import { createItemCall } from '../inference/batches/item-call.ts';
@@ -30,8 +28,8 @@ import { Prober } from '../inference/probing/prober.ts';
 import { CallRecords } from '../inference/records/call-records.ts';
 import { RunningCalls } from '../inference/records/running-calls.ts';
 import { UsageFeed } from '../inference/records/usage-feed.ts';
-import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
+import { startAlerts } from './alerts.ts';
 import { announceOver, subscribeActors } from './announcements.ts';
 import { createBus, moneyHintsOver } from './bus.ts';
 import type { Databases } from './database.ts';
@@ -46,7 +44,7 @@ import { catalogueWithOwn } from './own-catalogue.ts';
 import { startOwnKeys } from './own-keys.ts';
 import { subscribeParts } from './subscriptions.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
-import { webhookPayload } from './webhook-payload.ts';
+import { openWebhooks, webhookParts } from './webhooks.ts';
 
 /**
  * Starts all parts of this replica that live longer than a request. Returns the parts that the
@@ -188,16 +186,8 @@ export async function startActors(
     ...{ sql: databases.requests.sql, bus, clock: systemClock, ids: systemIdSource },
     ...{ feed, quotas, channels, replica_id: () => replica.id },
   });
-  const secrets = new WebhookSecrets(background, generation.webhook_key);
-  const webhooks = webhookKind({
-    sql: background,
-    secretOf: (organization_id) => secrets.getOrCreate(organization_id),
-    payloadOf: (task_id, organization_id) =>
-      webhookPayload(durable.tasks, generation.ports, task_id, organization_id),
-    fetch: guardedFetch,
-    allow_hosts: generation.webhook_hosts,
-    now: systemClock.now,
-  });
+  const setup = { environment, databases, generation };
+  const { kind: webhooks, secrets } = openWebhooks(setup, () => durable.tasks);
   const batchWorker = new BatchWorker({
     sql: background,
     clock: systemClock,
@@ -272,6 +262,7 @@ export async function startActors(
   const folder = new UsageFolder({ sql: background, clock: systemClock, onError });
   folder.start();
   const send = (command: ActorCommand) => durable.send(command);
+  const alerts = startAlerts(setup, { mayRun: () => replica.isAlive(), send, onError });
   return {
     bus,
     catalogue,
@@ -299,11 +290,8 @@ export async function startActors(
       ...{ secret: own_keys, keys: own.keys, apply: own.read, installation: live },
       announce: (organization_id: string) => bus.publish('own_keys', { organization_id }),
     },
-    webhooks: {
-      sql: databases.requests.sql,
-      secrets,
-      redeliveries: new Redeliveries({ sql: databases.requests.sql, send }),
-    },
+    webhooks: webhookParts(setup, secrets, send),
+    alerts: alerts.parts,
     organizationNews: {
       announce: (organization_id: string) => bus.publish('organization', { organization_id }),
       onChanged: (id: string, status: OrganizationStatus) =>
@@ -323,6 +311,7 @@ export async function startActors(
     async stop() {
       await audit.stop();
       await folder.stop();
+      await alerts.stop();
       await unowned.stop();
       await ranking.stop();
       await prober.stop();

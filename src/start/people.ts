@@ -45,7 +45,8 @@ export function openPeople(
   };
 }
 
-function mailerOf(environment: Environment): Mailer | undefined {
+/** Returns what sends mails; undefined if none is configured. Throws ConfigurationError if a setting lacks another. */
+export function mailerOf(environment: Environment): Mailer | undefined {
   const { WEIR_SMTP_URL: url, WEIR_MAIL_FROM: from, WEIR_PUBLIC_URL: public_url } = environment;
   if (url === undefined) return undefined;
   // Without a fixed address, the links in mails would name whatever host a request names.

@@ -43,6 +43,7 @@ describe('roles', () => {
         'tasks.read',
         'actors.read',
         'settings.read',
+        'alerts.read',
         'people.read',
         'models.read',
       ] as const),

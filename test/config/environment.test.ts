@@ -10,6 +10,7 @@ describe('the environment', () => {
       PORT: 3_000,
       WEIR_DATA: './data',
       WEIR_BOOTSTRAP_BALANCE_USD: 100,
+      WEIR_ALERT_INTERVAL_S: 60,
       WEIR_KEPT_ANSWERS_MB: 256,
       WEIR_LOG_LEVEL: 'info',
       WEIR_DASHBOARD: 'on',

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { ACCESS } from './list/access.ts';
 import { ACCOUNTS } from './list/accounts.ts';
+import { ALERTS } from './list/alerts.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUDGETS } from './list/budgets.ts';
 import { BUS } from './list/bus.ts';
@@ -37,6 +38,7 @@ import { Tree } from './tree.ts';
 export const MUTANTS = candidatesOf([
   ...ACCESS,
   ...ACCOUNTS,
+  ...ALERTS,
   ...PEOPLE_MUTANTS,
   ...QUOTA,
   ...LEDGER,

@@ -3,11 +3,13 @@
  * other parts are real.
  */
 import type { Redis } from 'ioredis';
+import { beginAlertRedelivery, findAlertDelivery } from '../../db/alerts/deliveries.ts';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { isInvited } from '../../db/people/links.ts';
 import { hasAccount } from '../../db/people/people.ts';
 import { systemClock } from '../../src/actors/clock.ts';
+import { Redeliveries } from '../../src/actors/webhooks/redelivery.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { parseCidrList } from '../../src/config/cidr-list.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
@@ -180,6 +182,16 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       onError: (error) => test_app.reported.push(error),
     },
     lists: () => pool.sql,
+    alerts: {
+      ...{ sql: pool.sql, secret_key: new Uint8Array(32), has_mail: mailer !== undefined },
+      allow_hosts: new Set(),
+      redeliveries: new Redeliveries({
+        find: (owner_id, id) => findAlertDelivery(pool.sql, owner_id, id),
+        write: beginAlertRedelivery,
+        send: async () => ({ type: 'fenced' }),
+      }),
+      startDelivery: async () => undefined,
+    },
     announceKey: options.announceKey ?? (() => undefined),
     metrics: () => [],
     metrics_token: options.metrics_token,

@@ -40,6 +40,9 @@ export interface Tenant {
   upstream_key: string;
   /** A budget that limits nothing in practice. */
   budget: string;
+  /** An endpoint of alerts, and the delivery of its test. */
+  endpoint: string;
+  alert_delivery: string;
 }
 
 export interface Tenants {
@@ -72,6 +75,9 @@ export interface Tenants {
   stop(): Promise<void>;
 }
 
+/** Where the receiver takes alerts, which it does not keep. */
+const ALERT_PATH = '/alerts';
+
 export async function startTenants(): Promise<Tenants> {
   const simulator = await startSimulator();
   const database = await createTestDatabase();
@@ -81,6 +87,7 @@ export async function startTenants(): Promise<Tenants> {
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
+      if (new URL(request.url).pathname === ALERT_PATH) return new Response();
       webhooks.push({ id: request.headers.get('webhook-id'), body: await request.text() });
       const { webhook_answers: answers } = tenants;
       const status = answers.length > 1 ? answers.shift() : answers[0];
@@ -138,6 +145,8 @@ export async function startTenants(): Promise<Tenants> {
       view: '',
       upstream_key: '',
       budget: '',
+      endpoint: '',
+      alert_delivery: '',
     };
     return { id, key_id, api_key, token_id, management_token, ...objects };
   }
@@ -278,19 +287,37 @@ async function addObjects(tenants: Tenants, tenant: Tenant): Promise<void> {
   );
   tenant.request = data[0]?.request_id ?? '';
   await addCopy(tenants, tenant);
+  await addEndpoint(tenants, tenant);
+}
+
+const postJson = ({ weir }: Tenants, path: string, token: string, body: object) =>
+  fetch(weir.base_url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+/** Gives a tenant an endpoint of alerts, which was tested. */
+async function addEndpoint(tenants: Tenants, tenant: Tenant): Promise<void> {
+  const path = '/v1/management/alert-endpoints';
+  const url = new URL(ALERT_PATH, tenants.webhook_url).href;
+  const body = { name: 'On call', type: 'webhook', url };
+  const made = await postJson(tenants, path, tenant.management_token, body);
+  tenant.endpoint = ((await made.json()) as { id: string }).id;
+  const tested = await tenants.manage<{ id: string; status: string }>(
+    ...(['POST', `/alert-endpoints/${tenant.endpoint}/test`, tenant] as const),
+  );
+  if (tested.status !== 'delivered') throw new Error(`the test is ${tested.status}`);
+  tenant.alert_delivery = tested.id;
 }
 
 /** Gives a tenant a debug window with the copy of one call. */
 async function addCopy(tenants: Tenants, tenant: Tenant): Promise<void> {
-  const post = (path: string, token: string, body: object) =>
-    fetch(tenants.weir.base_url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const opened = await post('/v1/management/debug-windows', tenant.management_token, {});
+  const opened = await postJson(
+    ...([tenants, '/v1/management/debug-windows', tenant.management_token, {}] as const),
+  );
   tenant.window = ((await opened.json()) as { id: string }).id;
-  const called = await post('/v1/chat/completions', tenant.api_key, {
+  const called = await postJson(tenants, '/v1/chat/completions', tenant.api_key, {
     model: 'gpt-4o',
     messages: [{ role: 'user', content: 'hi [[sim tokens=5]]' }],
   });

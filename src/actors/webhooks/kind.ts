@@ -1,5 +1,4 @@
-import type { Sql } from 'postgres';
-import { Webhook } from 'standardwebhooks';
+import type { Sql, TransactionSql } from 'postgres';
 import { taskOfDelivery } from '../../../db/actors/delivery-actor.ts';
 import {
   type DeliveryStatus,
@@ -8,38 +7,37 @@ import {
 } from '../../../db/webhooks/deliveries.ts';
 import type { WebhookContext, WebhookEvent } from '../../machines/webhook.ts';
 import { versionedWebhook } from '../../replay/machines.ts';
-import { ForbiddenAddressError } from '../../storage/checked-address.ts';
-import type { GuardedFetchOptions } from '../../storage/guarded-fetch.ts';
 import type { DurableKind } from '../durable/kind.ts';
+import { refused, sendSigned, type WebhookSenderDeps } from './attempt.ts';
 
 export const WEBHOOK_KIND = 'webhook';
-/**
- * How long an attempt waits for a response (Standard Webhooks: 15 to 30 s). If no response comes in
- * this time, another attempt follows.
- */
-const RECEIVER_TIMEOUT_MS = 15_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
 const EFFECT_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 5;
-/** The HTTP status with which a receiver refuses all further attempts. */
-const GONE = 410;
 
-export interface WebhookDeps {
+export interface WebhookDeps extends WebhookSenderDeps {
   readonly sql: Sql;
   /** Returns the secret of an organization, `whsec_…`. */
   readonly secretOf: (organization_id: string) => Promise<string>;
   /** Returns the body of a webhook: the public record of the task, as JSON. */
   readonly payloadOf: (task_id: string, organization_id: string) => Promise<string | undefined>;
-  readonly fetch: (
-    url: string,
-    options: GuardedFetchOptions,
-  ) => Promise<{ status: number; stream: ReadableStream }>;
-  /**
-   * Hosts (`host:port`) that may receive webhooks although their addresses are internal. The
-   * operator lists them in WEIR_WEBHOOK_ALLOW_HOSTS; default: none.
-   */
-  readonly allow_hosts?: ReadonlySet<string>;
-  readonly now: () => number;
+  /** The deliveries that report no task. Without it, there are none. */
+  readonly others?: OtherDeliveries;
+}
+
+/** Deliveries that report something else than the end of a task. */
+export interface OtherDeliveries {
+  /** True if the actor is one of them. */
+  readonly owns: (actor_id: string) => boolean;
+  /** Makes one attempt. Never throws for a fault of the receiver. */
+  readonly deliver: (id: string, signal: AbortSignal) => Promise<WebhookEvent>;
+  /** Writes the states of machines to the rows of their deliveries. */
+  readonly write: (tx: TransactionSql, changes: readonly DeliveryState[]) => Promise<void>;
+}
+
+/** The state of one delivery. */
+interface DeliveryState extends WebhookContext {
+  readonly id: string;
+  readonly status: DeliveryStatus;
 }
 
 /**
@@ -47,22 +45,36 @@ export interface WebhookDeps {
  * attempts is a timer.
  */
 export function webhookKind(deps: WebhookDeps): DurableKind {
+  const { others } = deps;
+  const isOther = (actor_id: string) => others?.owns(actor_id) ?? false;
   return {
     kind: WEBHOOK_KIND,
     ...versionedWebhook,
-    effects: { deliver: (_, { actor_id, signal }) => deliver(deps, actor_id, signal) },
+    effects: {
+      deliver: (_, { actor_id, signal }) =>
+        others?.owns(actor_id)
+          ? others.deliver(taskOfDelivery(actor_id), signal)
+          : deliver(deps, actor_id, signal),
+    },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,
     eventOfDeadEffect: () => refused('unsent', 0, false),
-    project: (tx, changes) =>
-      writeDeliveries(
+    async project(tx, changes) {
+      const states = changes.map(({ id, to_state, snapshot }) => ({
+        id: taskOfDelivery(id),
+        status: statusOf(to_state),
+        ...(snapshot.context as WebhookContext),
+      }));
+      const ofTasks = states.filter(({ id }) => !isOther(id));
+      await writeDeliveries(
         tx,
-        changes.map(({ id, to_state, snapshot }) => ({
-          task_id: taskOfDelivery(id),
-          status: statusOf(to_state),
-          ...(snapshot.context as WebhookContext),
-        })),
-      ),
+        ofTasks.map(({ id: task_id, ...state }) => ({ task_id, ...state })),
+      );
+      await others?.write(
+        tx,
+        states.filter(({ id }) => isOther(id)),
+      );
+    },
   };
 }
 
@@ -70,10 +82,7 @@ function statusOf(state: string): DeliveryStatus {
   return state === 'delivered' || state === 'failed' ? state : 'pending';
 }
 
-/**
- * Makes one attempt. It is signed with the present time (Standard Webhooks: webhook-id,
- * webhook-timestamp, webhook-signature).
- */
+/** Makes one attempt to report the end of a task. */
 async function deliver(
   deps: WebhookDeps,
   actor_id: string,
@@ -84,54 +93,6 @@ async function deliver(
   const body = delivery && (await deps.payloadOf(task_id, delivery.organization_id));
   if (!delivery || !body) return refused('task_missing', 0, true);
   const secret = await deps.secretOf(delivery.organization_id);
-  const sentAt = new Date(deps.now());
-  // The id is the same for every attempt, so that a receiver recognises a repeated attempt.
-  const id = `msg_${task_id}`;
-  try {
-    const { status, stream } = await deps.fetch(delivery.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
-        'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
-      },
-      body,
-      max_bytes: MAX_ANSWER_BYTES,
-      timeout_ms: RECEIVER_TIMEOUT_MS,
-      follow: false,
-      signal,
-      ...(deps.allow_hosts ? { allow_hosts: deps.allow_hosts } : {}),
-    });
-    await stream.cancel();
-    const isAccepted = status >= 200 && status < 300;
-    return isAccepted
-      ? { type: 'DELIVERED', status }
-      : refused(status === GONE ? 'gone' : 'http_status', status, status === GONE);
-  } catch (error) {
-    if (error instanceof ForbiddenAddressError) return refused('address_refused', 0, true);
-    return refused(isTimeout(error) ? 'timeout' : 'no_connection', 0, false);
-  }
-}
-
-/** Why an attempt failed. Organizations see it, so it names nothing inside of Weir. */
-type RefusalReason =
-  /** The receiver returned 410, so no further attempt follows. */
-  | 'gone'
-  | 'http_status'
-  | 'timeout'
-  | 'no_connection'
-  /** The URL is not on the public internet. */
-  | 'address_refused'
-  /** The task of the webhook was deleted. */
-  | 'task_missing'
-  /** Weir could not make the attempt. */
-  | 'unsent';
-
-function refused(reason: RefusalReason, status: number, final: boolean): WebhookEvent {
-  return { type: 'REFUSED', status, final, reason };
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
+  const { url } = delivery;
+  return sendSigned(deps, { id: `msg_${task_id}`, url, body, secret }, signal);
 }

@@ -1,6 +1,6 @@
-import type { Sql } from 'postgres';
+import type { TransactionSql } from 'postgres';
 import { deliveryActor } from '../../../db/actors/delivery-actor.ts';
-import { beginRedelivery, findListedDelivery } from '../../../db/webhooks/list.ts';
+import type { DeliveryStatus } from '../../../db/webhooks/deliveries.ts';
 import type { WebhookEvent } from '../../machines/webhook.ts';
 import type { ActorCommand, CommandResult } from '../durable/command.ts';
 import { WEBHOOK_KIND } from './kind.ts';
@@ -16,7 +16,7 @@ export type Redelivery =
   | 'running'
   /** The webhook was sent again `MAX_REDELIVERIES` times. */
   | 'exhausted'
-  /** The organization has no such webhook (P6). */
+  /** The owner has no such webhook (P6). */
   | 'not_found'
   /** This replica may not write now. */
   | 'unavailable';
@@ -28,11 +28,22 @@ class LostRaceError extends Error {
 
 /** Dependencies of `Redeliveries`. */
 export interface RedeliveriesDeps {
-  readonly sql: Sql;
+  /** Finds a webhook of an owner; undefined for that of another one (P6). */
+  readonly find: (
+    owner_id: string,
+    id: string,
+  ) => Promise<{ readonly status: DeliveryStatus; readonly redeliveries: number } | undefined>;
+  /** Writes to the row of an ended webhook that this redelivery begins; false if another one began first. */
+  readonly write: (
+    tx: TransactionSql,
+    owner_id: string,
+    id: string,
+    number: number,
+  ) => Promise<boolean>;
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
 }
 
-/** Sends webhooks again by request of their organizations. */
+/** Sends webhooks again by request of their owners: an organization, or the operators (''). */
 export class Redeliveries {
   constructor(private readonly deps: RedeliveriesDeps) {}
 
@@ -40,34 +51,31 @@ export class Redeliveries {
    * Sends a webhook again. If the webhook waits for its next attempt, this attempt begins now. If it
    * has ended, it gets new attempts, with the same `webhook-id`, by an actor of its own.
    */
-  async begin(task_id: string, organization_id: string): Promise<Redelivery> {
-    const delivery = await findListedDelivery(this.deps.sql, organization_id, task_id);
+  async begin(id: string, owner_id: string): Promise<Redelivery> {
+    const delivery = await this.deps.find(owner_id, id);
     if (!delivery) return 'not_found';
     const { status, redeliveries } = delivery;
-    if (status !== 'pending') return this.deliverAgain(task_id, organization_id, redeliveries + 1);
+    if (status !== 'pending') return this.deliverAgain(id, owner_id, redeliveries + 1);
     const result = await this.deps.send({
       kind: WEBHOOK_KIND,
-      id: deliveryActor(task_id, redeliveries),
+      id: deliveryActor(id, redeliveries),
       event: { type: 'RETRY' } satisfies WebhookEvent,
     });
     if (result.type !== 'committed') return 'unavailable';
     return result.taken ? 'begun' : 'running';
   }
 
-  private async deliverAgain(
-    task_id: string,
-    organization_id: string,
-    number: number,
-  ): Promise<Redelivery> {
+  private async deliverAgain(id: string, owner_id: string, number: number): Promise<Redelivery> {
     if (number > MAX_REDELIVERIES) return 'exhausted';
+    const { write } = this.deps;
     const command: ActorCommand = {
       kind: WEBHOOK_KIND,
-      id: deliveryActor(task_id, number),
+      id: deliveryActor(id, number),
       event: { type: 'ANNOUNCED' } satisfies WebhookEvent,
       create: true,
-      organization_id,
+      ...(owner_id === '' ? {} : { organization_id: owner_id }),
       async inTransaction(tx) {
-        if (!(await beginRedelivery(tx, organization_id, task_id, number))) {
+        if (!(await write(tx, owner_id, id, number))) {
           throw new LostRaceError('another request sends the webhook');
         }
       },

@@ -19,14 +19,14 @@ export class WebhookSecrets {
 
   /** Returns the secret of an organization, `whsec_…`; creates it on first use. */
   async getOrCreate(organization_id: string): Promise<string> {
-    const candidate = seal(this.key, newSecret(), organization_id);
+    const candidate = seal(this.key, newWebhookSecret(), organization_id);
     const sealed = await readOrCreateSecret(this.sql, organization_id, candidate);
     return unseal(this.key, sealed, organization_id);
   }
 
   /** Replaces the secret and returns the new one. It signs all later webhooks. */
   async rotate(tx: TransactionSql, organization_id: string, actor: Actor): Promise<string> {
-    const secret = newSecret();
+    const secret = newWebhookSecret();
     await replaceSecret(tx, organization_id, seal(this.key, secret, organization_id));
     await appendAudit(tx, {
       ...{ organization_id, actor, action: 'webhook_secret.rotate', subject_id: organization_id },
@@ -36,6 +36,7 @@ export class WebhookSecrets {
   }
 }
 
-function newSecret(): string {
+/** Returns a new secret of webhooks, `whsec_…`. */
+export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }

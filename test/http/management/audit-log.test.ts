@@ -82,6 +82,48 @@ const MANAGED: Case[] = [
   ],
   ['POST /v1/management/debug-windows', 'debug_window.open', { minutes: 5 }, at('/debug-windows')],
   ['DELETE /v1/management/cache', 'cache.purge', undefined, at('/cache')],
+  [
+    'POST /v1/management/alert-endpoints',
+    'alert_endpoint.create',
+    { name: 'X', type: 'webhook', url: 'https://example.com/x' },
+    at('/alert-endpoints'),
+  ],
+  [
+    'PATCH /v1/management/alert-endpoints/:id',
+    'alert_endpoint.update',
+    { enabled: false },
+    () => `/alert-endpoints/${tenants.home.endpoint}`,
+  ],
+  [
+    'POST /v1/management/alert-endpoints/:id/rotate',
+    'alert_endpoint.rotate',
+    undefined,
+    () => `/alert-endpoints/${tenants.home.endpoint}/rotate`,
+  ],
+  [
+    'POST /v1/management/alert-endpoints/:id/test',
+    'alert_endpoint.test',
+    undefined,
+    () => `/alert-endpoints/${tenants.home.endpoint}/test`,
+  ],
+  [
+    'POST /v1/management/alert-deliveries/:id/redeliver',
+    'alert_delivery.redeliver',
+    undefined,
+    () => `/alert-deliveries/${tenants.home.alert_delivery}/redeliver`,
+  ],
+  [
+    'PATCH /v1/management/alert-settings',
+    'alert_settings.update',
+    { unused_days: 7 },
+    at('/alert-settings'),
+  ],
+  [
+    'DELETE /v1/management/alert-endpoints/:id',
+    'alert_endpoint.delete',
+    undefined,
+    () => `/alert-endpoints/${tenants.home.endpoint}`,
+  ],
 ];
 /** Routes whose lines have tests of their own. */
 const ELSEWHERE = new Set([
@@ -111,6 +153,12 @@ const ELSEWHERE = new Set([
   'DELETE /v1/management/views/:id',
 ]);
 const OPERATED: Case[] = [
+  [
+    'POST /v1/operator/alert-endpoints',
+    'alert_endpoint.create',
+    { name: 'On call', type: 'webhook', url: 'https://example.com/x' },
+    at('/alert-endpoints'),
+  ],
   [
     ...([
       'POST /v1/operator/channels/:id/disable',

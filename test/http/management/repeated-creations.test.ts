@@ -16,6 +16,11 @@ const CREATIONS: [path: string, body: object][] = [
   ['/v1/management/invitations', { email: 'a@example.com', role: 'viewer' }],
   ['/v1/management/views', { name: 'x', page: 'usage', query: 'metric=cost' }],
   ['/v1/management/budgets', { period: 'day', limit_amount: 1 }],
+  [
+    '/v1/management/alert-endpoints',
+    { name: 'x', type: 'webhook', url: 'https://example.com/hook' },
+  ],
+  ['/v1/operator/alert-endpoints', { name: 'x', type: 'webhook', url: 'https://example.com/hook' }],
   ['/v1/operator/tokens', TOKEN],
   ['/v1/operator/organizations', { name: 'x', management_token: true }],
   ['/v1/operator/organizations/{id}/tokens', TOKEN],

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { EndpointListSchema } from '../../../src/http/alerts/records.ts';
 import { BatchListSchema } from '../../../src/http/management/batches.ts';
 import { DeliveryListSchema } from '../../../src/http/management/deliveries.ts';
 import { TaskListSchema } from '../../../src/http/management/tasks.ts';
@@ -33,7 +34,9 @@ type Kind =
   | 'invitation'
   | 'view'
   | 'upstream_key'
-  | 'budget';
+  | 'budget'
+  | 'endpoint'
+  | 'alert_delivery';
 
 interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -152,7 +155,22 @@ const ROUTES: Route[] = [
   management('POST', '/debug-windows/{id}/close', 200, 'window'),
   management('GET', '/debug-events'),
   management('GET', '/requests/{id}/debug', 200, 'copy'),
+  management('GET', '/alerts'),
+  management('GET', '/alert-endpoints'),
+  management('POST', '/alert-endpoints', 415),
+  management('GET', '/alert-endpoints/{id}', 200, 'endpoint'),
+  management('PATCH', '/alert-endpoints/{id}', 200, 'endpoint', { name: 'mine' }),
+  management('DELETE', '/alert-endpoints/{id}', null, 'endpoint'),
+  management('POST', '/alert-endpoints/{id}/rotate', 200, 'endpoint'),
+  management('POST', '/alert-endpoints/{id}/test', 200, 'endpoint'),
+  management('GET', '/alert-deliveries'),
+  management('POST', '/alert-deliveries/{id}/redeliver', 200, 'alert_delivery'),
+  management('GET', '/alert-settings'),
+  management('PATCH', '/alert-settings', 200, undefined, { unused_days: 30 }),
   operator('/people'),
+  operator('/alerts'),
+  operator('/alert-endpoints'),
+  operator('/alert-deliveries'),
   operator('/invitations'),
   operator('/tokens'),
   operator('/organizations'),
@@ -204,6 +222,8 @@ const MISSING: Record<Kind, string> = {
   view: `view_${'0'.repeat(32)}`,
   upstream_key: `upkey_${'0'.repeat(32)}`,
   budget: `budget_${'0'.repeat(32)}`,
+  endpoint: `endpoint_${'0'.repeat(32)}`,
+  alert_delivery: `msg_${'0'.repeat(32)}`,
 };
 
 /** Sends the request of a route, for the object with this id. */
@@ -269,6 +289,7 @@ const LISTS: [path: string, object: Kind, schema: TSchema][] = [
   ['/v1/management/tasks', 'task', TaskListSchema],
   ['/v1/management/batches', 'batch', BatchListSchema],
   ['/v1/management/webhook-deliveries', 'delivery', DeliveryListSchema],
+  ['/v1/management/alert-endpoints', 'endpoint', EndpointListSchema],
 ];
 
 test.each(LISTS)(
@@ -291,6 +312,8 @@ test('P6: filters by ids of another organization find nothing', async () => {
     `/tasks?api_key_id=${away.key_id}`,
     `/batches?api_key_id=${away.key_id}`,
     `/webhook-deliveries?task_id=${away.task}`,
+    `/alert-deliveries?endpoint_id=${away.endpoint}`,
+    `/alerts?subject_id=${away.endpoint}`,
   ];
   for (const query of queries) {
     expect(await tenants.manage<object>('GET', query)).toEqual({

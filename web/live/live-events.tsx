@@ -17,7 +17,6 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   usage: ['usage', 'requests', 'billing', 'calls'],
   tasks: ['tasks', 'batches'],
   keys: ['keys'],
-  balance: ['balance'],
   reset: [
     'usage',
     'requests',
@@ -30,6 +29,9 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
     'notices',
   ],
 };
+
+/** The key of the number of running calls. */
+export const IN_FLIGHT_KEY = ['running-calls', 'count'] as const;
 
 const listeners = new Set<(event: LiveEvent) => void>();
 
@@ -62,6 +64,9 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
     const unfollow = followShared(organization_id, {
       onEvent: (event) => {
         for (const listener of listeners) listener(event);
+        // They are what the API would answer now, so nothing is asked.
+        if (event.type === 'balance') queries.setQueriesData({ queryKey: ['balance'] }, event.data);
+        if (event.type === 'calls') queries.setQueryData(IN_FLIGHT_KEY, event.data);
         for (const name of CHANGED[event.type] ?? []) changed.add(name);
         reads.request();
       },

@@ -254,6 +254,7 @@ export async function startActors(
   });
   const folder = new UsageFolder({ sql: background, clock: systemClock, onError });
   folder.start();
+  const send = (command: ActorCommand) => durable.send(command);
   return {
     bus,
     replica,
@@ -267,12 +268,8 @@ export async function startActors(
       ...{ sql: databases.requests.sql, running: runningCalls, clock: systemClock, onError },
     }),
     tasks: durable.tasks,
-    batches: new Batches({
-      sql: databases.requests.sql,
-      ids: systemIdSource,
-      send: (command) => durable.send(command),
-    }),
-    send: (command: ActorCommand) => durable.send(command),
+    batches: new Batches({ sql: databases.requests.sql, ids: systemIdSource, send }),
+    send,
     operator: {
       ...{ sql: databases.requests.sql, audit, channels, prober },
       replica_id: () => replica.id,
@@ -285,10 +282,7 @@ export async function startActors(
     webhooks: {
       sql: databases.requests.sql,
       secrets,
-      redeliveries: new Redeliveries({
-        sql: databases.requests.sql,
-        send: (command) => durable.send(command),
-      }),
+      redeliveries: new Redeliveries({ sql: databases.requests.sql, send }),
     },
     organizationNews: {
       announce: (organization_id: string) => bus.publish('organization', { organization_id }),
@@ -378,6 +372,8 @@ export async function startActors(
       },
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],
+    /** Starts no more items of batches, so that the calls of this replica come to an end. */
+    stopBatches: () => batchWorker.stop(),
     async stop() {
       await audit.stop();
       await folder.stop();
@@ -392,6 +388,8 @@ export async function startActors(
       await durable.stop();
       await outcomes.stop();
       await transitions.stop();
+      // A grant is closed only after the last charge of its calls.
+      await lane.drain();
       await quotas.close();
       await lane.drain();
       subscriptions.stop();

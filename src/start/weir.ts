@@ -15,6 +15,7 @@ import type { Dashboard } from '../http/web/build.ts';
 import { TokenUses } from '../inference/keys/token-uses.ts';
 import { ArrivalRing } from '../inference/records/arrival-ring.ts';
 import { Arrivals } from '../inference/records/arrivals.ts';
+import type { CallRecords } from '../inference/records/call-records.ts';
 import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
@@ -32,6 +33,8 @@ import { startPrices } from './prices.ts';
 
 /** When the process stops, requests in flight get this time to end, ms. */
 const DRAIN_MS = 30_000;
+/** After the connections are closed, their calls get this time to charge what was delivered, ms. */
+const CUT_MS = 5_000;
 const NANO_PER_USD = 1_000_000_000;
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -172,13 +175,14 @@ export async function startWeir(
       onError: (error, request_id) => logError(log, error, request_id),
     });
     const server = listen(app, environment.PORT);
-    stopSteps.unshift(() => drain(server, repeats));
+    stopSteps.unshift(() => drain(server, repeats, actors.records));
     // Event streams may last an hour, so the drain does not wait for them. Their clients resume.
     stopSteps.unshift(() => {
       actors.tasks.watches.stop();
       actors.feed.stop();
       arrivals.stop();
       actors.inspection.stopStreams();
+      actors.stopBatches();
     });
     const base_url = `http://localhost:${server.port}`;
     return {
@@ -231,16 +235,19 @@ async function connectRedis(url: string | undefined, log: Logger): Promise<Redis
 
 /**
  * Closes the listener at once. Running requests and streams, and calls that continue without their
- * clients, get `DRAIN_MS` to end.
+ * clients, get `DRAIN_MS` to end. After that the connections are closed, and their calls get
+ * `CUT_MS` to charge what was delivered.
  */
 async function drain(
   server: { stop(now: boolean): Promise<void> },
   repeats: Repeats,
+  calls: CallRecords,
 ): Promise<void> {
-  const ended = Promise.all([server.stop(false), repeats.drain()]);
+  const ended = server.stop(false).then(() => Promise.all([repeats.drain(), calls.idle()]));
   await Promise.race([ended, Bun.sleep(DRAIN_MS)]);
   repeats.stop();
   await server.stop(true);
+  await Promise.race([calls.idle(), Bun.sleep(CUT_MS)]);
 }
 
 async function runAll(steps: (() => unknown)[]): Promise<void> {

@@ -92,6 +92,7 @@ export class BatchWorker {
 
   /** Starts no more items. Running items are aborted after `DRAIN_MS`. */
   stop(): void {
+    if (this.stopping.signal.aborted) return;
     this.stopping.abort();
     this.deps.clock.after(DRAIN_MS, () => this.abort.abort());
   }

@@ -31,6 +31,7 @@ export class CallRecords {
   private waiting: FreeCall[] = [];
   private flushing: Promise<void> | undefined;
   private cancelTimer: (() => void) | undefined;
+  private readonly onIdle: (() => void)[] = [];
 
   constructor(private readonly deps: CallRecordsDeps) {}
 
@@ -44,6 +45,14 @@ export class CallRecords {
   /** Forgets a call that did not end, but runs again later. */
   discard(record: CallRecord): void {
     this.running.delete(record);
+    this.tellIfIdle();
+  }
+
+  /** Resolves when no call runs. A call continues after its client left, until it is charged. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) {
+      await new Promise<void>((resolve) => this.onIdle.push(resolve));
+    }
   }
 
   /** Writes all records that wait. */
@@ -65,7 +74,9 @@ export class CallRecords {
 
   private readonly onEnded = (record: CallRecord): void => {
     // A call that ended is not in the set any more, so a second end is ignored.
-    if (!this.running.delete(record) || record.isCharged || record.hasTask) return;
+    if (!this.running.delete(record)) return;
+    this.tellIfIdle();
+    if (record.isCharged || record.hasTask) return;
     if (this.waiting.length >= MAX_WAITING_RECORDS) {
       this.dropped += 1;
       return;
@@ -73,6 +84,11 @@ export class CallRecords {
     this.waiting.push(freeCallOf(record));
     this.cancelTimer ??= this.deps.clock.after(RECORD_FLUSH_MS, this.onTimer);
   };
+
+  private tellIfIdle(): void {
+    if (this.running.size > 0) return;
+    for (const tell of this.onIdle.splice(0)) tell();
+  }
 
   private readonly onTimer = (): void => {
     this.cancelTimer = undefined;

@@ -29,10 +29,11 @@ export class SessionReader {
   constructor(
     sql: Sql,
     private readonly library: Pick<SignInLibrary, 'find'>,
+    sleep: (ms: number) => Promise<unknown> = Bun.sleep,
   ) {
     const readAll = async (ids: readonly string[]) => {
       const reading = findLiveSessions(sql, [...new Set(ids)]);
-      this.idle = Promise.race([reading.catch(() => undefined), Bun.sleep(MAX_WAIT_MS)]);
+      this.idle = Promise.race([reading.catch(() => undefined), sleep(MAX_WAIT_MS)]);
       const sessions = await reading;
       return ids.map((id) => sessions.get(id));
     };

@@ -77,18 +77,19 @@ export class WatchedUsage {
     ]);
     const calls = change.counts.reduce((sum, count) => sum + count.calls, 0);
     this.pause_ms = calls >= MANY_CALLS ? READ_MANY_EVERY_MS : READ_EVERY_MS;
+    // One count for all streams: a later one is news for all at the next read.
+    const { in_flight } = this;
     // New streams know other states than the older ones, so their first change is their own: no call is missing,
     // and none comes twice. Streams that opened together know the same state.
     const own = new Map<AsOf, FedChange>();
     for (const { knows } of streams) {
       if (knows === known || own.has(knows)) continue;
       const first = await readChange(sql, organization_id, knows, now);
-      own.set(knows, { ...first, as_of: now, money, in_flight: this.in_flight });
+      own.set(knows, { ...first, as_of: now, money, in_flight });
     }
     this.known = now;
     const tasks = this.tasks.newsOf(change.tasks);
     const next: FedChange = { ...change, tasks, as_of: now };
-    const { in_flight } = this;
     const withNews = {
       ...next,
       money: money && this.money.newsOf(money),

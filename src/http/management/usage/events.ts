@@ -20,9 +20,9 @@ const MAX_AWAY_MS = 10 * 60 * 1_000;
  * `GET /v1/management/events`: what happens in the organization, as server-sent events. `usage`
  * counts the calls that were recorded since the last event and names the newest; `tasks` names the
  * tasks that were created or that ended; `keys` and `balance` have the money of the keys and of the
- * organization, first all of it and then what changed, at most once a second; `calls` counts the running calls,
- * at most every three seconds. The header `Last-Event-ID` resumes a stream. If the client
- * was away for more than ten minutes, the first event is `reset`.
+ * organization, first all of it and then what changed, at most once a second; `calls` counts the running
+ * calls, at most every three seconds. The header `Last-Event-ID` resumes a stream. If the client was away
+ * for more than ten minutes, the first event is `reset`.
  */
 export function streamUsageEvents(deps: UsageDeps): Handler {
   return async (context) => {

@@ -11,7 +11,7 @@ const MAX_VERIFIED = 10_000;
 const MAX_SESSIONS_PER_QUERY = 256;
 
 /** A request waits at most so long for the query of others, in case that one hangs, ms. */
-const MAX_WAIT_MS = 20;
+const MAX_SESSION_WAIT_MS = 20;
 
 /**
  * Finds the session of a cookie. The library verifies the signature of a cookie once, because it always
@@ -33,7 +33,7 @@ export class SessionReader {
   ) {
     const readAll = async (ids: readonly string[]) => {
       const reading = findLiveSessions(sql, [...new Set(ids)]);
-      this.idle = Promise.race([reading.catch(() => undefined), sleep(MAX_WAIT_MS)]);
+      this.idle = Promise.race([reading.catch(() => undefined), sleep(MAX_SESSION_WAIT_MS)]);
       const sessions = await reading;
       return ids.map((id) => sessions.get(id));
     };

@@ -87,14 +87,13 @@ test('a session that ended while a query runs is not let in by it', async () => 
 });
 
 test('no request gets in with a session that ended before it, in any order of requests and queries', async () => {
-  const session = fc.constantFrom('a', 'b', 'c');
+  const session = fc.constantFrom('a', 'b');
   const step = fc.oneof(
-    fc.record({ do: fc.constant('find' as const), session }),
-    fc.record({ do: fc.constant('end session' as const), session }),
+    fc.record({ do: fc.constantFrom('find' as const, 'end session' as const), session }),
     fc.record({ do: fc.constantFrom('end query' as const, 'hang' as const, 'rest' as const) }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const { ended, find, open, hang, end } = world();
       const found: Promise<boolean>[] = [];
       for (const each of steps) {

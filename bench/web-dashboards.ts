@@ -1,18 +1,17 @@
 /** Open dashboards without a browser: each follows the events and reads again as the page does. */
+import { fileURLToPath } from 'node:url';
 import type { DashboardWorld } from '../test/support/dashboard.ts';
+import type { ClientsInput, RepeatedRead } from './dashboard-clients.ts';
 
-/** The overview reads at the first event after each multiple of this time (web/pages/overview/picture.ts), ms. */
-const READ_EVERY_MS = 20_000;
-/** And within this time after it, ms. */
-const SPREAD_MS = 2_000;
-/** The page is watched for a little longer, to see these reads, ms. */
-const WATCH_MS = READ_EVERY_MS + 3_000;
+const CLIENTS = fileURLToPath(new URL('dashboard-clients.ts', import.meta.url));
+/** The page is watched a little longer than between two of its reads of sums, ms. */
+const WATCH_MS = 23_000;
 
 /** What of an address differs each time that the page reads the same. */
 const CHANGING = ['as_of', 'startDate', 'endDate'];
 
-/** Returns the addresses of the API that the first page reads again after an event, each once. */
-export async function readsOfOverview(world: DashboardWorld): Promise<string[]> {
+/** Returns what the first page reads again: after an event, and by the clock. */
+export async function readsOfOverview(world: DashboardWorld): Promise<RepeatedRead[]> {
   const { page } = await world.open('/');
   const asked: string[] = [];
   page.on('request', (request) => {
@@ -24,19 +23,19 @@ export async function readsOfOverview(world: DashboardWorld): Promise<string[]> 
   await callOnce(world);
   await page.waitForTimeout(WATCH_MS);
   await page.context().close();
-  return [...new Map(asked.map((path) => [withoutChanging(path), path])).values()];
+  const times = new Map<string, { path: string; count: number }>();
+  for (const path of asked) {
+    const { count = 0 } = times.get(withoutChanging(path)) ?? {};
+    times.set(withoutChanging(path), { path, count: count + 1 });
+  }
+  return [...times.values()].map(({ path, count }) =>
+    path.includes('as_of=') ? { path } : { path, every_ms: Math.round(WATCH_MS / count) },
+  );
 }
 
 function withoutChanging(path: string): string {
   const url = new URL(path, 'http://weir');
   for (const name of CHANGING) url.searchParams.delete(name);
-  return url.pathname + url.search;
-}
-
-/** The same read at another committed state: the page reads at the state of the latest event. */
-function readAt(path: string, as_of: string): string {
-  const url = new URL(path, 'http://weir');
-  if (as_of !== '' && url.searchParams.has('as_of')) url.searchParams.set('as_of', as_of);
   return url.pathname + url.search;
 }
 
@@ -69,50 +68,26 @@ export async function signInPeople(world: DashboardWorld, count: number): Promis
   return cookies;
 }
 
-/**
- * Opens a dashboard for each cookie, which reads as the page does.
- * Returns a function that closes them and says how many reads they made.
- */
-export function openDashboards(
-  base_url: string,
-  cookies: readonly string[],
-  reads: readonly string[],
-): () => Promise<number> {
-  const end = new AbortController();
-  let answered = 0;
-  const follow = async (cookie: string) => {
-    const headers = { cookie };
-    const { body } = await fetch(`${base_url}/v1/management/events`, {
-      headers,
-      signal: end.signal,
-    });
-    const decoder = new TextDecoder();
-    let slot: number | undefined;
-    for await (const part of body ?? []) {
-      const ids = decoder.decode(part, { stream: true }).matchAll(/^id: (\S+)$/gm);
-      const as_of = [...ids].at(-1)?.[1] ?? '';
-      const number = Math.floor(Date.parse(as_of.split('~')[0] ?? '') / READ_EVERY_MS);
-      if (Number.isNaN(number) || number === slot) continue;
-      const isFirst = slot === undefined;
-      slot = number;
-      if (isFirst) continue;
-      const reading = Bun.sleep(Math.random() * SPREAD_MS).then(() =>
-        Promise.all(
-          reads.map(async (path) => {
-            await (
-              await fetch(base_url + readAt(path, as_of), { headers, signal: end.signal })
-            ).text();
-            answered += 1;
-          }),
-        ),
-      );
-      reading.catch(() => undefined);
-    }
-  };
-  const open = cookies.map((cookie) => follow(cookie).catch(() => undefined));
+/** What dashboards did while they were open. */
+interface Closed {
+  /** Their reads that were answered. */
+  readonly reads: number;
+  /** CPU time of their own process, s. */
+  readonly cpu_s: number;
+}
+
+/** Opens a dashboard for each cookie, all in one process. Returns a function that closes them. */
+export function openDashboards(input: ClientsInput): () => Promise<Closed> {
+  const child = Bun.spawn([process.execPath, CLIENTS], {
+    stdin: new Blob([JSON.stringify(input)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
   return async () => {
-    end.abort();
-    await Promise.all(open);
-    return answered;
+    child.kill('SIGTERM');
+    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+    if (code !== 0) throw new Error('the dashboards failed');
+    const cpu_us = Number(child.resourceUsage()?.cpuTime.total ?? 0);
+    return { reads: Number(text), cpu_s: cpu_us / 1e6 };
   };
 }

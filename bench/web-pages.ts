@@ -92,26 +92,41 @@ async function countLoaded(page: Page) {
 /** Leaves the page by the navigation and comes back, ms until its data is shown. */
 async function openAgain(page: Page, path: string): Promise<number> {
   const other = path === '/docs' ? '/keys' : '/docs';
+  const title = await headingOf(page);
   await page.click(`nav a[href^="${other}"]`);
   await page.waitForURL((url) => url.pathname.startsWith(other));
-  await waitUntilShown(page);
-  return page.evaluate(async (to) => {
-    const started = performance.now();
-    history.pushState({}, '', to);
-    dispatchEvent(new PopStateEvent('popstate', { state: {} }));
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    do await frame();
-    while (document.querySelector('h1') === null || document.querySelector('.animate-pulse'));
-    return performance.now() - started;
-  }, path);
+  await waitUntilShown(page, title);
+  return page.evaluate(
+    async ({ to, wanted }) => {
+      const started = performance.now();
+      history.pushState({}, '', to);
+      dispatchEvent(new PopStateEvent('popstate', { state: {} }));
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const isShown = () =>
+        document.querySelector('h1')?.textContent === wanted &&
+        document.querySelector('.animate-pulse') === null;
+      do await frame();
+      while (!isShown());
+      return performance.now() - started;
+    },
+    { to: path, wanted: title },
+  );
 }
 
-/** Waits until the page has its heading, and no part waits for data. */
-async function waitUntilShown(page: Page): Promise<void> {
+const headingOf = (page: Page) =>
+  page.evaluate(() => document.querySelector('h1')?.textContent ?? '');
+
+/**
+ * Waits until the page has its heading, and no part waits for data. The heading of the page before, `not`,
+ * stands until then.
+ */
+async function waitUntilShown(page: Page, not = ''): Promise<void> {
   await page.waitForFunction(
-    () =>
-      document.querySelector('h1') !== null && document.querySelector('.animate-pulse') === null,
-    undefined,
+    (before) => {
+      const heading = document.querySelector('h1')?.textContent ?? '';
+      return !['', before].includes(heading) && document.querySelector('.animate-pulse') === null;
+    },
+    not,
     { timeout: PATIENCE_MS, polling: 'raf' },
   );
 }

@@ -130,19 +130,23 @@ async function beside(world: DashboardWorld, say: (line: string) => void): Promi
   const reads = await readsOfOverview(world);
   const cookies = await signInPeople(world, options.dashboards);
   let answered = 0;
+  let cpu_s = 0;
   const pairs = await measureBeside({
     ...{ target: targetOf(weir, false), cleanup, ...options },
     async begin() {
-      const close = openDashboards(weir.base_url, cookies, reads);
+      const close = openDashboards({ base_url: weir.base_url, cookies, reads });
       return async () => {
-        answered += await close();
+        const closed = await close();
+        answered += closed.reads;
+        cpu_s += closed.cpu_s;
       };
     },
   });
   const summary = summarize(pairs, options.bound);
   const seconds = options.pairs * options.seconds;
+  const after = reads.filter(({ every_ms }) => every_ms === undefined).length;
   say(
-    `\n${options.dashboards} open overviews of as many people, each with its event stream and ${reads.length} reads after events (${(answered / seconds).toFixed(0)} reads a second):`,
+    `\n${options.dashboards} open overviews of as many people, each with its event stream, ${after} reads after events and ${reads.length - after} by the clock (${(answered / seconds).toFixed(0)} reads a second). Their clients share the machine, and take ${((100 * cpu_s) / seconds).toFixed(1)} % of a core:`,
   );
   say(`${summaryLine('calls', summary)}; ${verdictLine([summary], options.bound)}`);
   return summary.slower && !options.short;

@@ -17,7 +17,7 @@ interface CallCount {
 
 /** The calls of one key and outcome. */
 interface GroupRow extends CallCount {
-  /** The ids of the newest calls. */
+  /** The ids of the newest calls of all groups. */
   readonly newest: readonly string[];
 }
 
@@ -63,13 +63,14 @@ export async function readChange(
     await tx`set local max_parallel_workers_per_gather = 0`;
     return byTransaction(
       tx,
+      // The newest ones are found without sorting all.
       () => tx<GroupRow[]>`
-        select key_id, outcome, count(*)::int4 as calls, coalesce(sum(charged), 0)::int8 as charged_nano_usd,
-          (array_agg(id order by at desc, id desc))[1:${tx.unsafe(String(MAX_NAMED))}] as newest
-        from (
+        with call as materialized (
           select * from ${rows('usage_line', 'charged_nano_usd')}
           union all select * from ${rows('call_record', '0')}
-        ) as call group by 1, 2 order by 1, 2`,
+        ) select key_id, outcome, count(*)::int4 as calls, coalesce(sum(charged), 0)::int8 as charged_nano_usd,
+          array(select id from call order by at desc, id desc limit ${tx.unsafe(String(MAX_NAMED))}) as newest
+        from call group by 1, 2 order by 1, 2`,
     );
   });
   const [groups, tasks] = await Promise.all([
@@ -82,7 +83,7 @@ export async function readChange(
           or ended_at > ${since.at}::timestamptz - interval '2 seconds')
       order by created_at desc limit 100`,
   ]);
-  const newest = groups.flatMap((group) => group.newest);
+  const newest = groups[0]?.newest ?? [];
   return {
     counts: groups.map(({ newest: _, ...count }) => count),
     latest: newest.length > 0 ? await newestCalls(sql, newest) : [],

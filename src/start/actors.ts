@@ -273,7 +273,9 @@ export async function startActors(
     records,
     runningCalls,
     inspection,
-    feed: new UsageFeed({ sql: databases.requests.sql, clock: systemClock, onError }),
+    feed: new UsageFeed({
+      ...{ sql: databases.requests.sql, running: runningCalls, clock: systemClock, onError },
+    }),
     tasks: durable.tasks,
     batches: new Batches({ sql: databases.requests.sql, ids: systemIdSource, send }),
     send,

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Collected } from './collected.ts';
 import { followShared } from './shared-stream.ts';
@@ -17,7 +17,6 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   usage: ['usage', 'requests', 'billing', 'calls'],
   tasks: ['tasks', 'batches'],
   keys: ['keys'],
-  balance: ['balance'],
   reset: [
     'usage',
     'requests',
@@ -31,6 +30,12 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The key of the number of running calls. */
+export const IN_FLIGHT_KEY = ['running-calls', 'count'] as const;
+
+/** The first parts of the keys of queries whose answer an event has. */
+const STATES: Readonly<Record<string, QueryKey>> = { balance: ['balance'], calls: IN_FLIGHT_KEY };
+
 const listeners = new Set<(event: LiveEvent) => void>();
 
 /** Calls `listener` with each event of the organization. Returns a function that ends this. */
@@ -42,6 +47,15 @@ export function onLiveEvent(listener: (event: LiveEvent) => void): () => void {
 /** Calls `listener` with each event of the organization while the component is shown. */
 export function useLiveEvents(listener: (event: LiveEvent) => void): void {
   useEffect(() => onLiveEvent(listener), [listener]);
+}
+
+/**
+ * Shows a state that an event has: it is what the API would answer now, so nothing is asked. A read that runs
+ * may have begun before the event, and its older answer must not replace the event's.
+ */
+function showState(queries: QueryClient, queryKey: QueryKey, data: unknown): void {
+  queries.cancelQueries({ queryKey });
+  queries.setQueriesData({ queryKey }, data);
 }
 
 /**
@@ -62,6 +76,8 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
     const unfollow = followShared(organization_id, {
       onEvent: (event) => {
         for (const listener of listeners) listener(event);
+        const shown = STATES[event.type];
+        if (shown) showState(queries, shown, event.data);
         for (const name of CHANGED[event.type] ?? []) changed.add(name);
         reads.request();
       },

@@ -2,7 +2,7 @@ import { followEvents, type LiveEvent, type StreamListener } from './stream.ts';
 
 const PATH = '/v1/management/events';
 /** The events that show the whole state of something. A tab that opens later gets the latest of each. */
-const STATES: ReadonlySet<string> = new Set(['balance', 'keys']);
+const STATES: ReadonlySet<string> = new Set(['balance', 'calls', 'keys']);
 
 type Message =
   | { readonly kind: 'event'; readonly event: LiveEvent }

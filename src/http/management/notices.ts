@@ -11,13 +11,13 @@ import {
 import { readBalance } from '../../../db/organizations.ts';
 import { type Action, may } from '../../access/actions.ts';
 import { validator } from '../../errors/validate.ts';
+import { SharedReads } from '../../inference/records/shared-reads.ts';
 import { usd } from '../../json/usd.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { admitManager } from './keys.ts';
 import { readQuery } from './list-query.ts';
 import type { UsageDeps } from './usage/lines.ts';
-import { SharedReads } from './usage/shared-reads.ts';
 
 /** A key is near its cap from this share on. */
 const NEAR_CAP = 0.8;

@@ -5,11 +5,21 @@ import type { MoneyState } from '../../../db/usage/state.ts';
 /** A stream whose client is this many changes behind is closed; the client resumes by id. */
 const MAX_BEHIND = 20;
 
+/** How many calls run on all replicas, and the money that they hold. */
+export interface InFlight {
+  readonly total: number;
+  readonly held_nano_usd: number;
+  /** Replicas that did not answer, so their calls are missing. */
+  readonly silent_replicas: number;
+}
+
 /** A change with the state after it, by which a client resumes. All streams that get it share the object. */
 export interface FedChange extends UsageChange {
   readonly as_of: AsOf;
   /** The balance and the keys that changed. A stream begins with the balance and all keys. */
   readonly money?: MoneyState | undefined;
+  /** The running calls, if their number or their money changed. */
+  readonly in_flight?: InFlight | undefined;
 }
 
 /** The changes that wait for one client. */
@@ -30,7 +40,8 @@ export class FeedStream {
   push(change: FedChange): void {
     this.knows = change.as_of;
     if (change.money) this.hasMoney = true;
-    if (change.counts.length === 0 && change.tasks.length === 0 && !change.money) return;
+    const { counts, tasks, money, in_flight } = change;
+    if (counts.length === 0 && tasks.length === 0 && !money && !in_flight) return;
     if (this.waiting.length >= MAX_BEHIND) this.end();
     else this.waiting.push(change);
     this.wake();

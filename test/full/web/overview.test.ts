@@ -186,6 +186,8 @@ test('each route that fails makes its figure unknown and never zero', async () =
       const { page } = await world.open('/docs');
       const error = { message: 'Weir is not well.', code: 'internal_error' };
       await page.route(route, (asked) => asked.fulfill({ status, json: { error } }));
+      // Events say the balance and the number of calls, too.
+      await page.route('**/v1/management/events', (asked) => asked.abort());
       await page.goto(world.weir.base_url);
       if (title === undefined) {
         await page.getByText('Whether something needs you is unknown.').waitFor();
@@ -201,6 +203,17 @@ test('each route that fails makes its figure unknown and never zero', async () =
       await page.close();
     }),
   );
+});
+
+test('the balance and the calls in flight come with events, also when they cannot be read', async () => {
+  const { page } = await world.open('/docs');
+  for (const route of ['**/v1/management/balance', '**/v1/management/calls']) {
+    await page.route(route, (asked) => asked.fulfill({ status: 503, json: {} }));
+  }
+  await page.goto(world.weir.base_url);
+  await stat(page, 'Balance').getByText(/\$\d/).first().waitFor();
+  await stat(page, 'In flight').getByText('0 calls').waitFor();
+  await page.close();
 });
 
 test('the page is accessible in both themes and fits a phone', async () => {

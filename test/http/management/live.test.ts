@@ -141,6 +141,21 @@ async function readEvents(
   return events;
 }
 
+test('a stream counts the running calls of both replicas', async () => {
+  const stop = new AbortController();
+  const count = ({ event, data = '{}' }: Record<string, string>) =>
+    event === 'calls' ? (JSON.parse(data) as { total: number; held: number }) : undefined;
+  const slow = [FIRST, SECOND].map((replica) =>
+    chat(replica, 'Hello [[sim latency_ms=20000]]', {}, stop.signal).catch(() => undefined),
+  );
+  const running = await readEvents(FIRST, undefined, (event) => count(event)?.total === 2);
+  expect(running.map(count).find((each) => each?.total === 2)?.held).toBeGreaterThan(0);
+  stop.abort();
+  await Promise.all(slow);
+  const ended = await readEvents(FIRST, undefined, (event) => count(event)?.total === 0);
+  expect(ended.map(count).find((each) => each?.total === 0)?.held).toBe(0);
+});
+
 test('events of one replica have the calls of the other, and resume by id without a gap', async () => {
   const isOpen = Promise.withResolvers<void>();
   const isUsage = ({ event }: Record<string, string>) => event === 'usage';

@@ -147,6 +147,22 @@ export const ACCOUNTS: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/http/sign-in/session-reader.ts',
+    tests: ['test/http/sign-in/session-reader.test.ts'],
+    mutants: [
+      {
+        name: 'a session that was read once is let in after its end',
+        from: 'cache: false',
+        to: 'cache: true',
+      },
+      {
+        name: 'a query that hangs holds up all others',
+        from: 'Promise.race([reading.catch(() => undefined), sleep(MAX_SESSION_WAIT_MS)])',
+        to: 'reading.catch(() => undefined)',
+      },
+    ],
+  },
+  {
     path: 'src/http/sign-in/person-sessions.ts',
     tests: ['test/http/people/people.test.ts'],
     mutants: [

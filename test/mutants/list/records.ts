@@ -36,7 +36,7 @@ export const RECORDS: readonly MutatedFile[] = [
       },
       {
         name: 'the first change of a new stream is that of all streams',
-        from: 'own.get(stream) ?? (stream',
+        from: 'own.get(stream.knows) ?? (stream',
         to: '(stream',
         tests: ['test/http/management/resumed-streams.test.ts'],
       },

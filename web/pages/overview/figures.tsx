@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import type { Balance, RunningCalls } from '../../api/types.ts';
+import { IN_FLIGHT_KEY } from '../../live/live-events.tsx';
 import { Amount } from '../../parts/amount.ts';
 import { counted } from '../../parts/figures.ts';
 import { Money } from '../../parts/money.tsx';
@@ -11,26 +12,24 @@ import type { Picture } from './picture.ts';
 import { Spend } from './spend.tsx';
 import { Stat } from './stat.tsx';
 
-/** How often running calls are counted, ms. */
-const COUNT_EVERY_MS = 3_000;
-
 /** The read of the balance. */
 export const balanceNow = queryOptions({
   queryKey: ['balance'],
   queryFn: ({ signal }) => api.get<Balance>('/v1/management/balance', {}, signal),
 });
 
-/** The read of the calls that run. */
+/** The count of the calls that run. After this read, events count them. */
 export const callsInFlight = queryOptions({
-  queryKey: ['running-calls', 'count'],
-  queryFn: ({ signal }) => api.get<RunningCalls>('/v1/management/calls', {}, signal),
+  queryKey: IN_FLIGHT_KEY,
+  queryFn: ({ signal }): Promise<Pick<RunningCalls, 'total' | 'held' | 'silent_replicas'>> =>
+    api.get<RunningCalls>('/v1/management/calls', {}, signal),
 });
 
 /** The figures at the top of the overview. */
 export function Figures({ picture }: { picture: Picture }) {
   const { months, hours, errors, first_token, saved, seen } = picture;
   const balance = useQuery(balanceNow);
-  const calls = useQuery({ ...callsInFlight, refetchInterval: COUNT_EVERY_MS });
+  const calls = useQuery(callsInFlight);
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-3">
       <Spend months={months} seen={seen} />

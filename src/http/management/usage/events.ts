@@ -20,8 +20,9 @@ const MAX_AWAY_MS = 10 * 60 * 1_000;
  * `GET /v1/management/events`: what happens in the organization, as server-sent events. `usage`
  * counts the calls that were recorded since the last event and names the newest; `tasks` names the
  * tasks that were created or that ended; `keys` and `balance` have the money of the keys and of the
- * organization, first all of it and then what changed, at most once a second. The header `Last-Event-ID` resumes a stream. If the client
- * was away for more than ten minutes, the first event is `reset`.
+ * organization, first all of it and then what changed, at most once a second; `calls` counts the running
+ * calls, at most every three seconds. The header `Last-Event-ID` resumes a stream. If the client was away
+ * for more than ten minutes, the first event is `reset`.
  */
 export function streamUsageEvents(deps: UsageDeps): Handler {
   return async (context) => {
@@ -55,13 +56,18 @@ function sharedTextOf(change: FedChange): string {
 }
 
 /** Returns the events of a change. Only the last one has an id, so a change is resumed whole. */
-function textOf({ as_of, counts, latest, tasks, money }: FedChange): string {
+function textOf({ as_of, counts, latest, tasks, money, in_flight }: FedChange): string {
   const events: string[] = [];
   if (money?.balance) {
     events.push(`event: balance\ndata: ${JSON.stringify(balanceView(money.balance))}\n\n`);
   }
   if (money && money.keys.length > 0) {
     events.push(`event: keys\ndata: ${JSON.stringify({ keys: money.keys.map(keyState) })}\n\n`);
+  }
+  if (in_flight) {
+    const { total, held_nano_usd, silent_replicas } = in_flight;
+    const data = { total, held: usd(held_nano_usd), currency: 'USD', silent_replicas };
+    events.push(`event: calls\ndata: ${JSON.stringify(data)}\n\n`);
   }
   if (tasks.length > 0) {
     const data = tasks.map(({ id, status, model, scene }) => ({ id, status, model, scene }));

@@ -6,6 +6,7 @@ import { QUARTER_S } from '../../../../db/usage/roll-ups/entries.ts';
 import type { Group } from '../../../../db/usage/roll-ups/request.ts';
 import { validator } from '../../../errors/validate.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
+import { SharedReads } from '../../../inference/records/shared-reads.ts';
 import { type Handler, jsonText } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
 import { readDateRange } from '../list-dates.ts';
@@ -16,7 +17,6 @@ import { KeptAnswers } from './kept-answers.ts';
 import type { UsageDeps } from './lines.ts';
 import { METRICS, type Metric, type MetricName } from './metrics.ts';
 import { asOf, FILTERS, filtersOf, invalid, oneOf, queryOf, querySchema, text } from './query.ts';
-import { SharedReads } from './shared-reads.ts';
 
 /** The names of groups, and the columns of sums. */
 const GROUPS = {

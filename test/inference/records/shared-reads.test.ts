@@ -1,6 +1,6 @@
 /** Equal requests at once share a read, and nobody gets an answer that is older than the request. */
 import { describe, expect, test } from 'bun:test';
-import { SharedReads } from '../../../src/http/management/usage/shared-reads.ts';
+import { SharedReads } from '../../../src/inference/records/shared-reads.ts';
 import { fc } from '../../support/property.ts';
 
 /** Reads that a test ends one by one. Each returns the value at its beginning. */

@@ -65,11 +65,11 @@ function render(path: string, markdown: string) {
   return { html: sections(accessible(html)), headings };
 }
 
-/** Makes a section of each heading of the second level and what follows it, so that it can be laid out alone. */
+/** Makes a section of each heading below the title and what follows it, so that it can be laid out alone. */
 const sections = (html: string): string =>
   html
-    .split(/(?=<h2[ >])/)
-    .map((part) => (part.startsWith('<h2') ? `<section>${part}</section>` : part))
+    .split(/(?=<h[23][ >])/)
+    .map((part) => (/^<h[23]/.test(part) ? `<section>${part}</section>` : part))
     .join('');
 
 /** What scrolls can be reached by keyboard, and a header cell without words is no header. */

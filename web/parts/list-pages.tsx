@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { api, type Query } from '../api/client.ts';
 import type { List } from '../api/types.ts';
 import { Button } from './button.tsx';
@@ -15,19 +15,19 @@ interface ListPages<Item> {
   readonly more: React.ReactNode;
 }
 
-/** Reads a list of the API page by page: the first at once, each further one when the reader asks for it. */
-export function useListPages<Item>(
-  key: readonly unknown[],
-  path: string,
-  query: Query = {},
-): ListPages<Item> {
-  const pages = useInfiniteQuery({
+/** The read of a list of the API. */
+export const listPages = <Item,>(key: readonly unknown[], path: string, query: Query = {}) =>
+  infiniteQueryOptions({
     queryKey: key,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       api.get<List<Item>>(path, { ...query, cursor: pageParam }, signal),
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
+
+/** Reads a list of the API page by page: the first at once, each further one when the reader asks for it. */
+export function useListPages<Item>(...list: Parameters<typeof listPages<Item>>): ListPages<Item> {
+  const pages = useInfiniteQuery(listPages<Item>(...list));
   const { data, error, dataUpdatedAt, refetch } = pages;
   return {
     query: {

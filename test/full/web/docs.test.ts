@@ -61,7 +61,7 @@ test('the browser lays out only the sections that can be seen', async () => {
     .evaluateAll((all) =>
       all.map((each) => [
         getComputedStyle(each).contentVisibility,
-        each.querySelectorAll('h2').length,
+        each.querySelectorAll('h2, h3').length,
         each.querySelector('p, td')?.checkVisibility({ contentVisibilityAuto: true }) ?? true,
       ]),
     );
@@ -70,6 +70,36 @@ test('the browser lays out only the sections that can be seen', async () => {
     true,
   );
   expect(sections.at(-1)?.[2]).toBe(false);
+  expect(mistakes).toEqual([]);
+  await page.context().close();
+});
+
+test('the first sections are drawn at once, and the others after the first paint', async () => {
+  const { page, mistakes } = await world.open('/docs');
+  await page.addInitScript(() => {
+    const counts: number[] = [];
+    Object.assign(window, { counts });
+    new MutationObserver(() => {
+      if (document.querySelector('.prose') === null) return;
+      counts.push(document.querySelectorAll('.prose > section').length);
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(`${world.weir.base_url}/docs/operations`);
+  const last = page.getByRole('heading', { level: 2 }).last();
+  await page.waitForFunction(() => document.querySelectorAll('.prose').length === 2);
+  const counts = await page.evaluate(() => (window as unknown as { counts: number[] }).counts);
+  const all = await page.locator('.prose > section').count();
+  expect(counts[0]).toBeGreaterThan(0);
+  expect(counts[0]).toBeLessThan(all / 2);
+  expect(counts.at(-1)).toBe(all);
+  // A link to a heading that was not drawn at first leads there, also in a new document.
+  const id = await last.getAttribute('id');
+  await page.goto('about:blank');
+  await page.goto(`${world.weir.base_url}/docs/operations#${id}`);
+  await page.waitForFunction((heading) => {
+    const top = document.getElementById(heading)?.getBoundingClientRect().top;
+    return top !== undefined && top >= 0 && top < innerHeight;
+  }, id ?? '');
   expect(mistakes).toEqual([]);
   await page.context().close();
 });

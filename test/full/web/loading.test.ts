@@ -11,6 +11,9 @@ const BEGINNING = [
   ['/usage', '/v1/management/usage/query'],
   ['/usage/requests', '/v1/management/requests'],
   ['/billing', '/v1/management/balance'],
+  ['/docs', '/assets/docs-start-'],
+  ['/access/tokens', '/v1/management/tokens'],
+  ['/access/audit', '/v1/management/audit-log'],
 ] as const;
 
 let world: DashboardWorld;
@@ -102,6 +105,31 @@ test.each(BEGINNING)('%s begins to read before it is drawn', async (path, read) 
       true,
     ]);
   }
+  await page.context().close();
+});
+
+test.each([
+  ['/machines', 'quota'],
+  ['/machines/task', 'task'],
+])('%s begins to load its chart before it is drawn', async (path, machine) => {
+  const page = await unopened();
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.querySelector('h1') && !('drawn_ms' in window)) {
+        Object.assign(window, { drawn_ms: performance.now() });
+      }
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(world.weir.base_url + path);
+  await shown(page);
+  const [began_ms = Number.POSITIVE_INFINITY, drawn_ms] = await page.evaluate(
+    (chart) => [
+      performance.getEntriesByType('resource').find(({ name }) => name.includes(chart))?.startTime,
+      (window as unknown as { drawn_ms: number }).drawn_ms,
+    ],
+    `/assets/${machine}.layout-`,
+  );
+  expect(began_ms).toBeLessThan(drawn_ms ?? 0);
   await page.context().close();
 });
 

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { beginsReads } from '../../shell/begin.ts';
 import { inside } from '../../shell/roots.tsx';
 import { auditSearchOf } from './audit/search.ts';
 
@@ -26,12 +27,14 @@ export const accessRoutes = [
       ...(isTrue(create) ? { create: true } : {}),
       ...(isTrue(ended) ? { ended: true } : {}),
     }),
+    loader: beginsReads(() => import('./tokens/page.tsx')),
     component: lazyRouteComponent(() => import('./tokens/page.tsx'), 'TokensPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/access/audit',
     validateSearch: auditSearchOf,
+    loader: beginsReads(() => import('./audit/page.tsx')),
     component: lazyRouteComponent(() => import('./audit/page.tsx'), 'AuditPage'),
   }),
   createRoute({

@@ -1,24 +1,40 @@
 import { DOCS } from 'weir:docs';
-import { useQuery } from '@tanstack/react-query';
-import { useLocation, useNavigate } from '@tanstack/react-router';
-import { type MouseEvent, useEffect, useState } from 'react';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
+import { useState } from 'react';
 import { send } from '../../api/client.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import type { Beginning } from '../../shell/begin.ts';
 import { Missing } from '../../shell/missing.tsx';
+import { Prose, useFollow } from './prose.tsx';
 import { searchDocs } from './search.ts';
+
+/** The page of an address. */
+function pageAt(path: string) {
+  const slug = path.replace(/^\/docs\/?/, '') || 'start';
+  return { slug, page: DOCS.find((each) => each.slug === slug) };
+}
+
+/** The read of the HTML of a file. */
+const htmlOf = (file: string | undefined) =>
+  queryOptions({
+    queryKey: ['docs', file],
+    queryFn: async ({ signal }) => (await send('GET', `/assets/${file}`, { signal })).text(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Begins to read the HTML. */
+export function begin({ queries, path }: Beginning): void {
+  const { page } = pageAt(path);
+  if (page) queries.prefetchQuery(htmlOf(page.file));
+}
 
 /** A page of the project's own documentation, beside the list of all. It needs no other server. */
 export function DocsPage() {
   const { pathname, hash } = useLocation();
-  const slug = pathname.replace(/^\/docs\/?/, '') || 'start';
-  const page = DOCS.find((each) => each.slug === slug);
-  const query = useQuery({
-    queryKey: ['docs', page?.file],
-    queryFn: async ({ signal }) => (await send('GET', `/assets/${page?.file}`, { signal })).text(),
-    enabled: page !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const { slug, page } = pageAt(pathname);
+  const query = useQuery({ ...htmlOf(page?.file), enabled: page !== undefined });
   if (!page) return <Missing />;
   return (
     <Page title={page.title} question="The documentation of this installation’s version.">
@@ -31,39 +47,6 @@ export function DocsPage() {
         <DocsNavigation slug={slug} />
       </div>
     </Page>
-  );
-}
-
-/** Returns what follows the links of the documentation: another page of it needs no new document. */
-function useFollow(): (event: MouseEvent) => void {
-  const navigate = useNavigate();
-  return (event) => {
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    const href = link?.getAttribute('href') ?? '';
-    if (!href.startsWith('/docs') || event.metaKey || event.ctrlKey || event.shiftKey) return;
-    event.preventDefault();
-    navigate({ href });
-  };
-}
-
-/** The HTML of a page. It is made from the project’s own Markdown when the dashboard is built. */
-function Prose({ html, hash }: { html: string; hash: string }) {
-  const follow = useFollow();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the heading exists once the HTML is there
-  useEffect(() => {
-    const heading = hash === '' ? null : document.getElementById(hash);
-    if (heading) heading.scrollIntoView();
-    else scrollTo({ top: 0 });
-  }, [hash, html]);
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click
-    // biome-ignore lint/a11y/noStaticElementInteractions: the links in it are what is clicked
-    <div
-      onClick={follow}
-      className="prose"
-      // biome-ignore lint/security/noDangerouslySetInnerHtml: the build makes it from docs/
-      dangerouslySetInnerHTML={{ __html: html }}
-    />
   );
 }
 

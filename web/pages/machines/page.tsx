@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Chart } from '../../charts/chart.tsx';
@@ -7,22 +7,35 @@ import { svgOf } from '../../charts/svg-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import type { Beginning } from '../../shell/begin.ts';
 import { Missing } from '../../shell/missing.tsx';
 import { loadLayout, MACHINES } from './machines.ts';
 import { readMachineSearch } from './search.ts';
 import { States } from './states.tsx';
 
-/** A machine of Weir: its chart, and its states in words. */
-export function MachinesPage() {
-  const { machine: id = MACHINES[0]?.id } = useParams({ strict: false });
-  const machine = MACHINES.find((each) => each.id === id);
-  const { state } = readMachineSearch(useSearch({ strict: false }));
-  const query = useQuery({
-    queryKey: ['machines', id],
+/** The machine of an address; the first one if it names none. */
+const machineOf = (id = MACHINES[0]?.id) => MACHINES.find((each) => each.id === id);
+
+/** The read of the chart of a machine. */
+const chartOf = (machine: ReturnType<typeof machineOf>) =>
+  queryOptions({
+    queryKey: ['machines', machine?.id],
     queryFn: () => (machine ? loadLayout(machine) : Promise.reject(new Error('no such machine'))),
     enabled: machine !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
+
+/** Begins to load the chart. */
+export function begin({ queries, params }: Beginning): void {
+  const machine = machineOf(params.machine);
+  if (machine) queries.prefetchQuery(chartOf(machine));
+}
+
+/** A machine of Weir: its chart, and its states in words. */
+export function MachinesPage() {
+  const machine = machineOf(useParams({ strict: false }).machine);
+  const { state } = readMachineSearch(useSearch({ strict: false }));
+  const query = useQuery(chartOf(machine));
   if (!machine) return <Missing />;
   return (
     <Page

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { beginsReads } from '../../shell/begin.ts';
 import { inside } from '../../shell/roots.tsx';
+import { beginExplored } from './explore/read.ts';
 import { exploreSearchOf } from './explore/search.ts';
 import { usageSearchOf } from './search.ts';
 
@@ -10,7 +11,7 @@ export const usageRoutes = [
     getParentRoute: () => inside,
     path: '/usage',
     validateSearch: exploreSearchOf,
-    loader: beginsReads(() => import('./explore/page.tsx')),
+    loader: beginsReads(() => import('./explore/page.tsx'), beginExplored),
     component: lazyRouteComponent(() => import('./explore/page.tsx'), 'ExplorePage'),
   }),
   createRoute({

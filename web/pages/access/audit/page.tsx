@@ -6,20 +6,30 @@ import { Button } from '../../../parts/button.tsx';
 import { Copy } from '../../../parts/copy.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Facts } from '../../../parts/facts.tsx';
-import { useListPages } from '../../../parts/list-pages.tsx';
+import { listPages, useListPages } from '../../../parts/list-pages.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { localTime, Time } from '../../../parts/time.tsx';
+import type { Beginning } from '../../../shell/begin.ts';
 import { AccessPage } from '../access-page.tsx';
 import { ChainCheck } from './chain-check.tsx';
 import { differences } from './difference.ts';
 import { Export } from './export.tsx';
-import type { AuditSearch } from './search.ts';
+import { type AuditSearch, auditSearchOf } from './search.ts';
 
 const PATH = '/v1/management/audit-log';
 
+/** The name, path and filter of the list. */
+const listOf = (search: AuditSearch) => [['audit', search], PATH, { ...search }] as const;
+
+/** Begins the read of the page. */
+export function begin({ queries, here, search }: Beginning): void {
+  if (!here.may('audit.read')) return;
+  queries.prefetchInfiniteQuery(listPages<AuditLine>(...listOf(auditSearchOf(search))));
+}
+
 /** Who changed what, and when? */
 export function AuditPage() {
-  const search = useSearch({ from: '/inside/access/audit' });
+  const search = auditSearchOf(useSearch({ from: '/inside/access/audit' }));
   const navigate = useNavigate();
   const change = (changed: AuditSearch) =>
     navigate({ to: '/access/audit', search: { ...search, ...changed }, replace: true });
@@ -87,7 +97,7 @@ function Filters({ search, change }: PartProps) {
 }
 
 function Lines({ search, change }: PartProps) {
-  const { query, more } = useListPages<AuditLine>(['audit', search], PATH, { ...search });
+  const { query, more } = useListPages<AuditLine>(...listOf(search));
   const isFiltered = Object.keys(search).length > 0;
   return (
     <>

@@ -4,16 +4,30 @@ import { ApiCall, curlOf } from '../../../parts/api-call.tsx';
 import { Badge, StateBadge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
-import { useListPages } from '../../../parts/list-pages.tsx';
+import { listPages, useListPages } from '../../../parts/list-pages.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { type Column, Table } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
+import type { Beginning } from '../../../shell/begin.ts';
 import { useHere } from '../../../shell/here.ts';
 import { AccessPage } from '../access-page.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
 import { TokenMenu } from './token-menu.tsx';
 
 const PATH = '/v1/management/tokens';
+
+/** The filter of the API for the tokens that the page shows. */
+const filterOf = (ended: boolean) => ({ limit: 100, ...(ended ? {} : { status: 'active' }) });
+
+/** The name, path and filter of the list. */
+const listOf = (filter: ReturnType<typeof filterOf>) =>
+  [['tokens', filter.status ?? 'all'], PATH, filter] as const;
+
+/** Begins the read of the page. */
+export function begin({ queries, here, search }: Beginning): void {
+  if (!here.may('tokens.read')) return;
+  queries.prefetchInfiniteQuery(listPages<Token>(...listOf(filterOf(search.ended === true))));
+}
 
 /** Which programs may manage the organization? */
 export function TokensPage() {
@@ -22,7 +36,7 @@ export function TokensPage() {
   const canWrite = useHere().may('tokens.write');
   const show = (next: { create?: boolean; ended?: boolean }) =>
     navigate({ to: '/access/tokens', search: next, replace: true });
-  const filter = { limit: 100, ...(ended ? {} : { status: 'active' }) };
+  const filter = filterOf(ended);
   return (
     <AccessPage
       at="/access/tokens"
@@ -53,9 +67,9 @@ export function TokensPage() {
   );
 }
 
-function Tokens({ filter }: { filter: { limit: number; status?: string } }) {
+function Tokens({ filter }: { filter: ReturnType<typeof filterOf> }) {
   const { session, may } = useHere();
-  const { query, more } = useListPages<Token>(['tokens', filter.status ?? 'all'], PATH, filter);
+  const { query, more } = useListPages<Token>(...listOf(filter));
   const columns: Column<Token>[] = [
     {
       title: 'Token',

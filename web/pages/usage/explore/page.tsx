@@ -1,7 +1,6 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { api } from '../../../api/client.ts';
 import { useKeyNames } from '../../../api/key-names.ts';
 import type { UsageQuery } from '../../../api/types.ts';
 import { useRefresh } from '../../../live/refresh.ts';
@@ -19,6 +18,7 @@ import { Controls } from './controls.tsx';
 import { Exports } from './exports.tsx';
 import { figuresOf } from './figures.ts';
 import { Headline } from './headline.tsx';
+import { EXPLORE_PATH, explored } from './read.ts';
 import { labelled, plotOf } from './rows.ts';
 import {
   type ExploreSearch,
@@ -32,19 +32,9 @@ import { wholeBuckets } from './zoom.ts';
 
 /** While calls arrive all the time, the sums are read again at most so often, ms. */
 const READ_EVERY_MS = 5_000;
-const PATH = '/v1/management/usage/query';
 
-/** The read of what a search explores. */
-const explored = (search: ExploreSearch) =>
-  queryOptions({
-    queryKey: ['explore', search],
-    queryFn: ({ signal }) => api.get<UsageQuery>(PATH, exploreQuery(search, Date.now()), signal),
-    staleTime: search.as_of === undefined ? 0 : Number.POSITIVE_INFINITY,
-  });
-
-/** Begins the reads of the page. */
+/** Begins the reads of the filters. The route has begun the other one. */
 export function begin(beginning: Beginning): void {
-  beginning.queries.prefetchQuery(explored(exploreSearchOf(beginning.search)));
   beginFilters(beginning, 'usage');
 }
 
@@ -75,7 +65,7 @@ export function ExplorePage() {
           </Button>
         </>
       }
-      call={<ApiCall path={PATH} query={exploreQuery(search, Date.now())} />}
+      call={<ApiCall path={EXPLORE_PATH} query={exploreQuery(search, Date.now())} />}
     >
       <SavedViews page="usage" to="/usage" search={search} />
       <Controls search={search} onChange={change} />

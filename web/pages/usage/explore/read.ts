@@ -1,0 +1,21 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../../../api/client.ts';
+import type { UsageQuery } from '../../../api/types.ts';
+import type { Beginning } from '../../../shell/begin.ts';
+import { type ExploreSearch, exploreQuery, exploreSearchOf } from './search.ts';
+
+export const EXPLORE_PATH = '/v1/management/usage/query';
+
+/** The read of what a search explores. */
+export const explored = (search: ExploreSearch) =>
+  queryOptions({
+    queryKey: ['explore', search],
+    queryFn: ({ signal }) =>
+      api.get<UsageQuery>(EXPLORE_PATH, exploreQuery(search, Date.now()), signal),
+    staleTime: search.as_of === undefined ? 0 : Number.POSITIVE_INFINITY,
+  });
+
+/** Begins the read that takes longest. */
+export function beginExplored({ queries, search }: Beginning): void {
+  queries.prefetchQuery(explored(exploreSearchOf(search)));
+}

@@ -118,7 +118,11 @@ describe('a key with limits', () => {
   test('a call that gets no money takes nothing for long', async () => {
     await limit([{ concurrent_calls: 1 }]);
     await gateway.manage('PATCH', `/api-keys/${key.id}`, { limitAmount: 0 });
-    for (let n = 0; n < 3; n += 1) expect((await call()).status).toBe(402);
+    for (let n = 0; n < 3; n += 1) {
+      // On a very busy machine the ledger may answer too late, and then the client tries again.
+      const refused = () => call().then(({ status }) => status !== 503 && status);
+      expect(await until('the ledger answers', refused)).toBe(402);
+    }
   });
 
   test('400: unknown models, two limits of a model, and values out of bounds', async () => {

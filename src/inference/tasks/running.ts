@@ -28,7 +28,7 @@ export class RunningSubmissions {
 
   /**
    * Registers a submission. Its signal is aborted when `signal` is aborted, or when the client of
-   * the task leaves. `end` removes the submission.
+   * the task leaves, also if it left before. `end` removes the submission.
    */
   watch(
     task_id: string,
@@ -36,6 +36,7 @@ export class RunningSubmissions {
   ): { signal: AbortSignal; hasClientLeft: () => boolean; end: () => void } {
     const client = new AbortController();
     this.byTask.set(task_id, client);
+    if (this.abandoned.has(task_id)) client.abort(clientLeft());
     return {
       signal: AbortSignal.any([signal, client.signal]),
       hasClientLeft: () => client.signal.aborted,
@@ -46,7 +47,7 @@ export class RunningSubmissions {
   /** Aborts the submission of a task. Called when the task's event CANCEL is committed. */
   abort(task_id: string): void {
     this.abandoned.add(task_id);
-    this.byTask.get(task_id)?.abort(new DOMException('the client left', 'AbortError'));
+    this.byTask.get(task_id)?.abort(clientLeft());
   }
 
   /** True if the task has not ended, but its client left. */
@@ -58,4 +59,8 @@ export class RunningSubmissions {
   onEnded(task_id: string): void {
     this.abandoned.delete(task_id);
   }
+}
+
+function clientLeft(): DOMException {
+  return new DOMException('the client left', 'AbortError');
 }

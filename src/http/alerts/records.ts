@@ -5,7 +5,7 @@ import type { AlertSettings } from '../../../db/alerts/settings.ts';
 import type { DeliveryAttempt } from '../../../db/webhooks/list.ts';
 import { AlertRecordSchema } from '../../actors/alerts/record.ts';
 import { usd } from '../../json/usd.ts';
-import { DELIVERY_STATES } from '../management/delivery-record.ts';
+import { DELIVERY_PROGRESS, deliveryProgress } from '../management/delivery-record.ts';
 import { listSchema } from '../management/list-query.ts';
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -55,19 +55,7 @@ export const AlertDeliveryRecordSchema = Type.Object(
     alert_id: Type.String(),
     kind: Type.String(),
     endpoint_id: Type.String(),
-    status: Type.Union(DELIVERY_STATES.map((state) => Type.Literal(state))),
-    /** The number of all attempts. */
-    attempts: Type.Integer(),
-    /** The HTTP or SMTP status of the last attempt; 0 = no response came. */
-    last_status: Nullable(Type.Integer()),
-    redeliveries: Type.Integer(),
-    created_at: Time,
-    ended_at: Nullable(Time),
-    next_attempt_at: Nullable(Time),
-    /** The latest attempts, the oldest first. */
-    attempt_log: Type.Array(
-      Type.Object({ at: Time, status: Type.Integer(), reason: Nullable(Type.String()) }, closed),
-    ),
+    ...DELIVERY_PROGRESS,
   },
   closed,
 );
@@ -77,16 +65,10 @@ export function alertDeliveryRecord(
   row: AlertDeliveryRow,
   attempts: readonly DeliveryAttempt[] = [],
 ): Static<typeof AlertDeliveryRecordSchema> {
-  const { id, alert_id, alert_kind: kind, endpoint_id, status, last_status, redeliveries } = row;
+  const { id, alert_id, alert_kind: kind, endpoint_id } = row;
   return {
-    ...{ object: 'alert_delivery', id, alert_id, kind, endpoint_id, status },
-    ...{ attempts: row.attempts, last_status, redeliveries },
-    created_at: row.created_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    attempt_log: attempts.map(({ at, status, reason }) => ({
-      ...{ at: at.toISOString(), status, reason },
-    })),
+    ...{ object: 'alert_delivery', id, alert_id, kind, endpoint_id },
+    ...deliveryProgress(row, attempts),
   };
 }
 

@@ -7,6 +7,35 @@ const closed = { additionalProperties: false };
 const Time = Type.String();
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
+type DeliveryState = Pick<
+  DeliveryListRow,
+  | 'status'
+  | 'attempts'
+  | 'last_status'
+  | 'redeliveries'
+  | 'created_at'
+  | 'ended_at'
+  | 'next_attempt_at'
+>;
+
+/** How far the delivery of a webhook or a mail is. */
+export const DELIVERY_PROGRESS = {
+  status: Type.Union(DELIVERY_STATES.map((state) => Type.Literal(state))),
+  /** The number of all attempts. */
+  attempts: Type.Integer(),
+  /** The HTTP or SMTP status of the last attempt; 0 = no response came. */
+  last_status: Nullable(Type.Integer()),
+  /** How often somebody requested to send it again. */
+  redeliveries: Type.Integer(),
+  created_at: Time,
+  ended_at: Nullable(Time),
+  next_attempt_at: Nullable(Time),
+  /** The latest attempts, the oldest first. `status` 0 means that no response came. */
+  attempt_log: Type.Array(
+    Type.Object({ at: Time, status: Type.Integer(), reason: Nullable(Type.String()) }, closed),
+  ),
+};
+
 /** A webhook in the management routes. */
 export const DeliveryRecordSchema = Type.Object(
   {
@@ -15,19 +44,7 @@ export const DeliveryRecordSchema = Type.Object(
     id: Type.String(),
     task_id: Type.String(),
     url: Type.String(),
-    status: Type.Union(DELIVERY_STATES.map((state) => Type.Literal(state))),
-    /** The number of all attempts. */
-    attempts: Type.Integer(),
-    last_status: Nullable(Type.Integer()),
-    /** How often the organization requested to send the webhook again. */
-    redeliveries: Type.Integer(),
-    created_at: Time,
-    ended_at: Nullable(Time),
-    next_attempt_at: Nullable(Time),
-    /** The latest attempts, the oldest first. `status` 0 means that no response came. */
-    attempt_log: Type.Array(
-      Type.Object({ at: Time, status: Type.Integer(), reason: Nullable(Type.String()) }, closed),
-    ),
+    ...DELIVERY_PROGRESS,
   },
   closed,
 );
@@ -38,22 +55,23 @@ export function deliveryRecord(
   row: DeliveryListRow,
   attempts: readonly DeliveryAttempt[] = [],
 ): DeliveryRecord {
+  const { task_id, url } = row;
   return {
-    object: 'webhook_delivery',
-    id: `msg_${row.task_id}`,
-    task_id: row.task_id,
-    url: row.url,
-    status: row.status,
-    attempts: row.attempts,
-    last_status: row.last_status,
-    redeliveries: row.redeliveries,
-    created_at: row.created_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    attempt_log: attempts.map(({ at, status, reason }) => ({
-      at: at.toISOString(),
-      status,
-      reason,
-    })),
+    ...{ object: 'webhook_delivery', id: `msg_${task_id}`, task_id, url },
+    ...deliveryProgress(row, attempts),
+  };
+}
+
+/** Returns how far a delivery is, as clients see it. */
+export function deliveryProgress(
+  { status, attempts, last_status, redeliveries, ...times }: DeliveryState,
+  log: readonly DeliveryAttempt[],
+) {
+  return {
+    ...{ status, attempts, last_status, redeliveries },
+    created_at: times.created_at.toISOString(),
+    ended_at: times.ended_at?.toISOString() ?? null,
+    next_attempt_at: times.next_attempt_at?.toISOString() ?? null,
+    attempt_log: log.map(({ at, status, reason }) => ({ at: at.toISOString(), status, reason })),
   };
 }

@@ -2,7 +2,8 @@
  * What cannot be loaded is unknown: for every page, each route that it reads fails in turn. The page then says
  * so, and shows no zero and no empty place that was not there before.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import pLimit from 'p-limit';
 import type { Page } from 'playwright-core';
 import { PAGES } from '../../../src/http/web/pages.ts';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
@@ -13,8 +14,10 @@ setDefaultTimeout(120_000);
 
 /** Pages that read nothing of the API, or show only where to go. */
 const WITHOUT_DATA = /^\/(?:sign-in|link|v1|go|docs)\b/;
-/** The session decides whether there is a page at all; the events only bring what the page has read. */
-const NOT_OF_THE_PAGE = /^\/v1\/(?:auth\/|management\/events$)/;
+/** The session decides whether there is a page at all. */
+const SESSION = /^\/v1\/auth\//;
+/** The events bring what cannot be read, so they fail with every route. A page says below all that it waits for them. */
+const EVENTS = '/v1/management/events';
 /** Only the names of keys come from this list here. Without it, their ids are shown. */
 const NAMES_ONLY = /^\/(?:usage|playground|tasks|batches|billing|actors\/fleet|$)/;
 const LIST_OF_KEYS = '/v1/management/api-keys';
@@ -47,6 +50,15 @@ async function waitUntilShown(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.animate-pulse') === null);
 }
 
+/** Waits until a page says that it could not read something. False if it does not. */
+function saysSo(page: Page): Promise<boolean> {
+  const says = (words: string) => new RegExp(words, 'i').test(document.body.textContent ?? '');
+  return page.waitForFunction(says, SAYS_SO.source, { timeout: 30_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** What a page says that may be wrong if it could not read everything. */
 async function claimsOf(page: Page): Promise<{ zeros: number; empty: number }> {
   const text = (await page.locator('main').textContent()) ?? '';
@@ -65,50 +77,61 @@ async function lastClaimsOf(page: Page): ReturnType<typeof claimsOf> {
   }
 }
 
-describe.each(PAGES.filter((page) => !WITHOUT_DATA.test(page)))('the page %s', (pattern) => {
-  test('calls what it cannot load unknown, and never zero or empty', async () => {
-    const path = pathsOf([pattern], sample)[0] ?? pattern;
-    const { page } = await world.open('/docs');
-    const context = page.context();
-    const asked = new Set<string>();
-    page.on('request', (request) => {
-      const { pathname } = new URL(request.url());
-      if (pathname.startsWith('/v1/') && !NOT_OF_THE_PAGE.test(pathname)) asked.add(pathname);
-    });
-    await page.goto(world.weir.base_url + path);
-    await waitUntilShown(page);
-    const well = await lastClaimsOf(page);
-    await page.close();
-    const problems: string[] = [];
-    const failures = [...asked].map(async (route, at) => {
-      const broken = await context.newPage();
-      const status = STATUSES[at % STATUSES.length] ?? 500;
-      const error = { message: 'Weir is not well.', code: 'internal_error' };
-      await broken.route(
-        (url) => url.pathname === route,
-        (request) => request.fulfill({ status, json: { error } }),
-      );
-      await broken.goto(world.weir.base_url + path);
-      await waitUntilShown(broken);
-      const said = await broken
-        .waitForFunction(
-          (says) => new RegExp(says, 'i').test(document.body.textContent ?? ''),
-          SAYS_SO.source,
-          { timeout: 30_000 },
-        )
-        .then(
-          () => true,
-          () => false,
-        );
-      const isName = route === LIST_OF_KEYS && NAMES_ONLY.test(path);
-      if (!said && !isName) problems.push(`says nothing without ${route}`);
-      const { zeros, empty } = await claimsOf(broken);
-      if (zeros > well.zeros) problems.push(`more zeros without ${route}`);
-      if (empty > well.empty) problems.push(`more empty places without ${route}`);
-      await broken.close();
-    });
-    await Promise.all(failures);
-    expect(problems).toEqual([]);
-    await context.close();
+/** What a page says wrongly if one of the routes that it reads fails. Each route fails in a tab of its own. */
+async function problemsOf(pattern: string): Promise<string[]> {
+  const path = pathsOf([pattern], sample)[0] ?? pattern;
+  const { page } = await world.open('/docs');
+  const context = page.context();
+  const asked = new Set<string>();
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    const isRead = pathname.startsWith('/v1/') && pathname !== EVENTS;
+    if (isRead && !SESSION.test(pathname)) asked.add(pathname);
   });
-});
+  await page.goto(world.weir.base_url + path);
+  await waitUntilShown(page);
+  const well = await lastClaimsOf(page);
+  await page.close();
+  const problems: string[] = [];
+  const failures = [...asked].map(async (route, at) => {
+    const broken = await context.newPage();
+    const status = STATUSES[at % STATUSES.length] ?? 500;
+    const error = { message: 'Weir is not well.', code: 'internal_error' };
+    await broken.route(
+      (url) => url.pathname === route || url.pathname === EVENTS,
+      (request) => request.fulfill({ status, json: { error } }),
+    );
+    await broken.goto(world.weir.base_url + path);
+    await waitUntilShown(broken);
+    const isName = route === LIST_OF_KEYS && NAMES_ONLY.test(path);
+    if (!isName && !(await saysSo(broken))) problems.push(`says nothing without ${route}`);
+    const { zeros, empty } = await claimsOf(broken);
+    if (zeros > well.zeros) problems.push(`more zeros without ${route}`);
+    if (empty > well.empty) problems.push(`more empty places without ${route}`);
+    await broken.close();
+  });
+  await Promise.all(failures);
+  await context.close();
+  return problems;
+}
+
+const pages = PAGES.filter((page) => !WITHOUT_DATA.test(page));
+// A page waits for most of its time, so two are open at once.
+const turn = pLimit(2);
+const found = new Map<string, Promise<string[]>>();
+const start = () => {
+  for (const page of pages) {
+    const problems = turn(() => problemsOf(page));
+    // The test of the page tells what failed.
+    problems.catch(() => undefined);
+    found.set(page, problems);
+  }
+};
+
+test.each(pages)(
+  'the page %s calls what it cannot load unknown, and never zero or empty',
+  async (page) => {
+    if (found.size === 0) start();
+    expect(await found.get(page)).toEqual([]);
+  },
+);

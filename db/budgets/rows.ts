@@ -24,8 +24,8 @@ export interface ShownBudget extends NewBudget {
   readonly created_at: Date;
 }
 
-/** Budgets with their present windows. Charges that are not posted count as used, as in the view of a key. */
-const shown = (sql: Sql | TransactionSql) => sql`
+/** A query for budgets with their present windows. Charges that are not posted count as used, as in the view of a key. */
+export const shownBudgets = (sql: Sql | TransactionSql) => sql`
   select budget.id, budget.organization_id, budget.key_id, budget.period, budget.limit_nano_usd,
     budget.created_at, time_zone, span.starts_on::text,
     weir_day_end((span.until - interval '12 hours') at time zone time_zone, time_zone) as resets_at,
@@ -46,7 +46,7 @@ const shown = (sql: Sql | TransactionSql) => sql`
 /** Returns the budgets of an organization, the oldest first. */
 export function listBudgets(sql: Sql, organization_id: string): Promise<ShownBudget[]> {
   return sql<ShownBudget[]>`
-    ${shown(sql)} where budget.organization_id = ${organization_id} order by budget.created_at, budget.id`;
+    ${shownBudgets(sql)} where budget.organization_id = ${organization_id} order by budget.created_at, budget.id`;
 }
 
 /** Finds a budget of an organization; undefined if there is none. */
@@ -56,7 +56,7 @@ export async function findBudget(
   id: string,
 ): Promise<ShownBudget | undefined> {
   const [row] = await sql<ShownBudget[]>`
-    ${shown(sql)} where budget.organization_id = ${organization_id} and budget.id = ${id}`;
+    ${shownBudgets(sql)} where budget.organization_id = ${organization_id} and budget.id = ${id}`;
   return row;
 }
 

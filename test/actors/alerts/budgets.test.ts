@@ -161,6 +161,63 @@ describe('budget_forecast', () => {
   });
 });
 
+describe('a budget of a tag', () => {
+  const tag = ['team', 'blue'] as const;
+
+  /** Makes a budget of the tag, and a closed grant of calls with some tags, which used some dollars today. */
+  async function used(limit: number, usd: number, tags: object = { team: 'blue' }) {
+    const { sql, organization_id } = world;
+    const key_id = await world.key();
+    await sql`insert into replica (id, lease_until) values ('replica_a', now()) on conflict do nothing`;
+    await sql`
+      insert into quota_grant (id, key_id, organization_id, replica_id, status, granted_nano_usd,
+        settled_nano_usd, posted_nano_usd, day, tags)
+      values (${crypto.randomUUID()}, ${key_id}, ${organization_id}, 'replica_a', 'closed', ${usd * USD},
+        ${usd * USD}, ${usd * USD}, (weir_now() at time zone 'UTC')::date, ${sql.json(tags as never)})`;
+    const limited = { organization_id, key_id: null, tag };
+    return makeBudget(sql, limited, 'month', Math.round(limit * USD));
+  }
+
+  test('is alerted to with the name of the tag, if its own calls used or were refused it', async () => {
+    await world.endpoint(['budget_used']);
+    const id = await used(10, 9.6);
+    expect(await shares()).toEqual([
+      [id, 50],
+      [id, 80],
+    ]);
+    const refused = (tags: object) => world.sql`
+      insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
+        outcome, status, error_code, detail)
+      values (${crypto.randomUUID()}, ${world.organization_id}, 'key', 'chat', 'm', 'v', '',
+        'refused', 402, 'quota_exceeded', ${world.sql.json({ tags } as never)})`;
+    await refused({ team: 'red' });
+    expect(await shares()).toEqual([]);
+    await refused({ team: 'blue' });
+    const [found] = await world.evaluate();
+    expect(found).toMatchObject({
+      subject_id: id,
+      figures: { share: 100, budget_of: 'tag', tag: { team: 'blue' }, api_key_id: null },
+    });
+    const [row] = await world.sql`
+      select subject_name from alert where (figures -> 'share')::int4 = 100`;
+    expect(row?.['subject_name']).toBe('team: blue');
+  });
+
+  test('is forecast from the spend of calls with the tag', async () => {
+    await world.endpoint(['budget_forecast']);
+    const now = new Date();
+    const month_ends = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+    const days_left = (month_ends - now.getTime()) / DAY_MS;
+    // 8 dollars in at least seven days: at most 8/7 a day, and at least one.
+    const id = await used(8 + days_left * 0.9, 8);
+    expect((await world.evaluate()).map(({ subject_id }) => subject_id)).toEqual([id]);
+    await world.sql`truncate alert, alert_delivery, budget_window, budget`;
+    await world.sql`update quota_grant set tags = '{"team": "red"}'`;
+    await used(days_left * 0.9, 0);
+    expect(await world.evaluate()).toEqual([]);
+  });
+});
+
 test('the words name the budget, its window and its end', () => {
   const record = (kind: 'budget_used' | 'budget_forecast', figures: object) =>
     alertRecord({

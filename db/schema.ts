@@ -166,6 +166,8 @@ export const apiKey = pgTable(
     models: text('models').array().notNull().default(sql`'{}'`),
     /** The words by which the organization groups its keys. */
     tags: text('tags').array().notNull().default(sql`'{}'`),
+    /** Tags of each call with the key. A client cannot change them. */
+    call_tags: jsonb('call_tags').$type<Readonly<Record<string, string>>>().notNull().default({}),
     /** The id that the organization's own software has for the key. */
     external_id: text('external_id'),
     /**

@@ -18,7 +18,6 @@ import type { Manager } from '../../access/manager.ts';
 import { type MoneyHintPublisher, MoneyHints } from '../../actors/money/money-hints.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { storable } from '../../inference/records/storable.ts';
 import { changedMembers } from '../../json/changed-members.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
@@ -26,6 +25,7 @@ import { requireMatch, withEtag } from '../etag.ts';
 import { changeOnce } from '../management/change-once.ts';
 import { admitManager, type ManagementDeps } from '../management/keys.ts';
 import type { PathMethods } from '../route.ts';
+import { storedTags } from '../tags-schema.ts';
 import { auditedBudget, budgetRecord, budgetSettings } from './record.ts';
 import { budgetLimitOf, CreateBudgetSchema, UpdateBudgetSchema } from './schema.ts';
 
@@ -173,11 +173,10 @@ class BudgetRoutes {
   }
 }
 
-/** Returns the columns of a budget's tag. They have what the record of a call would keep of the tag. */
+/** Returns the columns of a budget's tag. */
 function tagColumns(tag: Readonly<Record<string, string>> | null | undefined) {
-  const [[name, value] = [null, null]] = Object.entries(tag ?? {});
-  if (name === null) return { tag_name: null, tag_value: null };
-  return { tag_name: storable(name, name.length), tag_value: storable(value, value.length) };
+  const [[tag_name, tag_value] = [null, null]] = Object.entries(storedTags(tag ?? {}));
+  return { tag_name, tag_value };
 }
 
 /** Requests the unused money back that the budget limits, so that its next grant knows the new limit. */

@@ -1,15 +1,10 @@
 import { Type } from '@sinclair/typebox';
+import { tagsSchema } from '../tags-schema.ts';
 
 const MAX_BUDGET_USD = 1_000_000;
 const MAX_ID_CHARS = 200;
-/** What a call record keeps of a tag. A longer one never equals it. */
-const MAX_TAG_CHARS = 512;
-/** `metadata.user_id` names the end user of a call (Anthropic). It is no tag. */
-const END_USER = 'user_id';
 const NANO_PER_USD = 1_000_000_000;
 const NO_NUL = '^[^\\u0000]*$';
-const TAG_NAME = `^(?!${END_USER}$)[^\\u0000]{1,${MAX_TAG_CHARS}}$`;
-const TAG_MESSAGE = `must be null or one name with its value, each of at most ${MAX_TAG_CHARS} characters, and not ${END_USER}`;
 const closed = { additionalProperties: false };
 
 const limit_amount = Type.Number({
@@ -26,17 +21,9 @@ export const CreateBudgetSchema = Type.Object(
       }),
     ),
     tag: Type.Optional(
-      Type.Union(
-        [
-          Type.Record(
-            Type.String({ pattern: TAG_NAME }),
-            Type.String({ maxLength: MAX_TAG_CHARS, pattern: NO_NUL }),
-            { minProperties: 1, maxProperties: 1, additionalProperties: false },
-          ),
-          Type.Null(),
-        ],
-        { errorMessage: TAG_MESSAGE },
-      ),
+      Type.Union([tagsSchema({ minProperties: 1, maxProperties: 1 }), Type.Null()], {
+        errorMessage: 'must be null or an object with one name and its value',
+      }),
     ),
     period: Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month')], {
       errorMessage: 'must be day, week or month',

@@ -83,6 +83,17 @@ export const BUDGETS: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/inference/records/call-record.ts',
+    tests: ['test/inference/records/call-record.test.ts'],
+    mutants: [
+      {
+        name: 'a client replaces the tags of its key',
+        from: '...Object.fromEntries(tags), ...this.tags }',
+        to: '...this.tags, ...Object.fromEntries(tags) }',
+      },
+    ],
+  },
+  {
     path: 'src/actors/money/budgeted-tags.ts',
     tests: TAGS,
     mutants: [

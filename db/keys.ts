@@ -1,4 +1,5 @@
 import { and, eq, inArray, or, sql } from 'drizzle-orm';
+import type { Tags } from './budgets/tags.ts';
 import type { Orm, Sql } from './client.ts';
 import { apiKey, organization } from './schema.ts';
 
@@ -30,6 +31,8 @@ export interface KeyRecord {
   cap_counts: CapCounts;
   /** Who shares answers of the cache: all keys of the organization, or each key alone. */
   cache_scope: CacheScope;
+  /** Tags of each call with the key, which its client cannot change. */
+  call_tags: Tags;
   /** True if the key was found by the secret before its rotation. Then `expires_at` is that secret's. */
   is_previous_secret: boolean;
 }
@@ -121,6 +124,7 @@ function selectKeys(orm: Orm) {
       organization_requests_per_minute: organization.requests_per_minute,
       cap_counts: apiKey.cap_counts,
       cache_scope: organization.cache_scope,
+      call_tags: apiKey.call_tags,
       is_previous_secret: sql<boolean>`false`,
       key_hash: apiKey.key_hash,
       previous_until: apiKey.previous_until,

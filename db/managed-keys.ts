@@ -1,3 +1,4 @@
+import type { Tags } from './budgets/tags.ts';
 import type { Sql, TransactionSql } from './client.ts';
 import type { apiKey } from './schema.ts';
 
@@ -28,6 +29,8 @@ interface KeySettings {
   readonly cap_counts: 'charged' | 'list';
   readonly models: readonly string[];
   readonly tags: readonly string[];
+  /** Tags of each call with the key, which its client cannot change. */
+  readonly call_tags: Tags;
   readonly external_id: string | null;
   /** The key's own limit; the limit of the role applies too. null = only the limit of the role. */
   readonly requests_per_minute: number | null;
@@ -64,8 +67,8 @@ const unposted = (sql: Sql | TransactionSql) => sql`coalesce((
  * (P1), and the held money does not. The last use is the time of the last usage line, also if that is removed.
  */
 const columns = (sql: Sql | TransactionSql) => sql`
-  id, name, key_prefix, status, limit_nano_usd, cap_counts, models, tags, external_id, requests_per_minute, limits, timeout_ms,
-  image_response_format, expires_at, created_at, previous_until, deleted_at,
+  id, name, key_prefix, status, limit_nano_usd, cap_counts, models, tags, call_tags, external_id,
+  requests_per_minute, limits, timeout_ms, image_response_format, expires_at, created_at, previous_until, deleted_at,
   (used_nano_usd + ${unposted(sql)})::int8 as used_nano_usd,
   (held_nano_usd - ${unposted(sql)})::int8 as held_nano_usd,
   greatest(
@@ -151,6 +154,7 @@ export async function insertKey(tx: TransactionSql, key: NewKey): Promise<Manage
     ...key,
     ceiling_nano_usd: key.limit_nano_usd,
     limits: tx.json(key.limits as never),
+    call_tags: tx.json(key.call_tags),
   };
   await tx`insert into api_key ${tx(columns as never)}`;
   const inserted = await findManagedKey(tx, key.organization_id, key.id);
@@ -172,8 +176,12 @@ export async function updateKey(
   id: string,
   changes: KeyChanges,
 ): Promise<void> {
-  const { limit_nano_usd: limit, limits } = changes;
-  const columns = limits === undefined ? changes : { ...changes, limits: tx.json(limits as never) };
+  const { limit_nano_usd: limit, limits, call_tags } = changes;
+  const columns = {
+    ...changes,
+    ...(limits && { limits: tx.json(limits as never) }),
+    ...(call_tags && { call_tags: tx.json(call_tags) }),
+  };
   const ceiling =
     limit === undefined
       ? tx``

@@ -166,6 +166,8 @@ export const apiKey = pgTable(
     models: text('models').array().notNull().default(sql`'{}'`),
     /** The words by which the organization groups its keys. */
     tags: text('tags').array().notNull().default(sql`'{}'`),
+    /** Tags of each call with the key. A client cannot change them. */
+    call_tags: jsonb('call_tags').$type<Readonly<Record<string, string>>>().notNull().default({}),
     /** The id that the organization's own software has for the key. */
     external_id: text('external_id'),
     /**
@@ -301,6 +303,8 @@ export const quotaGrant = pgTable(
     recall_acked: int8('recall_acked').notNull().default(0),
     /** The day of the organization when the grant was opened: budgets of that day count it. */
     day: date('day', { mode: 'string' }),
+    /** The tags of its calls that had a budget when it was opened: budgets of these tags count it. Null: none. */
+    tags: jsonb('tags').$type<Readonly<Record<string, string>>>(),
     created_at: createdAt(),
     closed_at: instant('closed_at'),
   },
@@ -347,6 +351,8 @@ export const hold = pgTable(
     reference: text('reference').notNull(),
     /** The day of the organization when the hold was made: budgets of that day count it. */
     day: date('day', { mode: 'string' }),
+    /** As those of a grant. */
+    tags: jsonb('tags').$type<Readonly<Record<string, string>>>(),
     expires_at: instant('expires_at').notNull(),
     created_at: createdAt(),
     resolved_at: instant('resolved_at'),

@@ -36,6 +36,8 @@ export interface AlertRow extends AlertCause {
 const MAX_A_DAY: Readonly<Record<AlertKind, number>> = {
   cap_used: 200,
   cap_forecast: 50,
+  budget_used: 200,
+  budget_forecast: 50,
   low_balance: 20,
   unusual_spend: 20,
   key_unused: 20,

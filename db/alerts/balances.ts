@@ -1,6 +1,6 @@
 import type { Fragment, Sql, TransactionSql } from 'postgres';
 import { subscribers } from './alerts.ts';
-import { RECENT_SPEND_DAYS, recentDays, today } from './caps.ts';
+import { RECENT_SPEND_DAYS, recentDays, today } from './cap-source.ts';
 
 /** A balance is low if it lasts for fewer days at the recent spend, unless the organization set an amount. */
 const LOW_BALANCE_DAYS = 3;

@@ -2,6 +2,8 @@
 export const ORGANIZATION_ALERTS = [
   'cap_used',
   'cap_forecast',
+  'budget_used',
+  'budget_forecast',
   'low_balance',
   'unusual_spend',
   'key_unused',

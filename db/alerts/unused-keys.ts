@@ -1,6 +1,6 @@
 import type { Fragment, Sql, TransactionSql } from 'postgres';
 import { subscribers } from './alerts.ts';
-import { today } from './caps.ts';
+import { today } from './cap-source.ts';
 import { DEFAULT_ALERT_SETTINGS } from './settings.ts';
 
 /**

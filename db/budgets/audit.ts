@@ -26,12 +26,14 @@ export function budgetGaps(sql: Sql): Fragment {
         coalesce(sum(granted_nano_usd - posted_nano_usd), 0) as held
       from quota_grant where quota_grant.organization_id = budget.organization_id
         and day >= starts_on and day < until
-        and (budget.key_id is null or quota_grant.key_id = budget.key_id)) as grants
+        and (budget.key_id is null or quota_grant.key_id = budget.key_id)
+        and (tag_name is null or quota_grant.tags ->> tag_name = tag_value)) as grants
     cross join lateral (
       select coalesce(sum(charged_nano_usd + uncharged_nano_usd), 0) as used,
         coalesce(sum(amount_nano_usd) filter (where status = 'held'), 0) as held
       from hold where hold.organization_id = budget.organization_id
         and day >= starts_on and day < until
-        and (budget.key_id is null or hold.key_id = budget.key_id)) as holds
+        and (budget.key_id is null or hold.key_id = budget.key_id)
+        and (tag_name is null or hold.tags ->> tag_name = tag_value)) as holds
     where starts_on > weir_now() - ${CHECKED_DAYS} * interval '1 day'`;
 }

@@ -1,13 +1,12 @@
 /** The budgets of organizations, as their people make, see and change them. Amounts are in nano-USD. */
 import type { Sql, TransactionSql } from 'postgres';
 import { type BudgetPeriod, windowStart } from './calendar.ts';
+import type { BudgetScope } from './tags.ts';
 import { type BudgetRow, sumWindow, writeWindows } from './windows.ts';
 
 /** What an organization chooses for a budget when it makes one. */
-interface NewBudget {
+interface NewBudget extends BudgetScope {
   readonly id: string;
-  readonly organization_id: string;
-  readonly key_id: string | null;
   readonly period: BudgetPeriod;
   readonly limit_nano_usd: number;
 }
@@ -24,10 +23,10 @@ export interface ShownBudget extends NewBudget {
   readonly created_at: Date;
 }
 
-/** Budgets with their present windows. Charges that are not posted count as used, as in the view of a key. */
-const shown = (sql: Sql | TransactionSql) => sql`
-  select budget.id, budget.organization_id, budget.key_id, budget.period, budget.limit_nano_usd,
-    budget.created_at, time_zone, span.starts_on::text,
+/** A query for budgets with their present windows. Charges that are not posted count as used, as in the view of a key. */
+export const shownBudgets = (sql: Sql | TransactionSql) => sql`
+  select budget.id, budget.organization_id, budget.key_id, tag_name, tag_value, budget.period,
+    budget.limit_nano_usd, budget.created_at, time_zone, span.starts_on::text,
     weir_day_end((span.until - interval '12 hours') at time zone time_zone, time_zone) as resets_at,
     (coalesce(budget_window.used_nano_usd, 0) + unposted)::int8 as used_nano_usd,
     (coalesce(budget_window.held_nano_usd, 0) - unposted)::int8 as held_nano_usd
@@ -41,12 +40,13 @@ const shown = (sql: Sql | TransactionSql) => sql`
     select coalesce(sum(settled_nano_usd - posted_nano_usd), 0) as unposted from quota_grant
     where quota_grant.organization_id = budget.organization_id and status = 'open'
       and day >= span.starts_on and day < span.until
-      and (budget.key_id is null or quota_grant.key_id = budget.key_id)) as charged`;
+      and (budget.key_id is null or quota_grant.key_id = budget.key_id)
+      and (tag_name is null or quota_grant.tags ->> tag_name = tag_value)) as charged`;
 
 /** Returns the budgets of an organization, the oldest first. */
 export function listBudgets(sql: Sql, organization_id: string): Promise<ShownBudget[]> {
   return sql<ShownBudget[]>`
-    ${shown(sql)} where budget.organization_id = ${organization_id} order by budget.created_at, budget.id`;
+    ${shownBudgets(sql)} where budget.organization_id = ${organization_id} order by budget.created_at, budget.id`;
 }
 
 /** Finds a budget of an organization; undefined if there is none. */
@@ -56,7 +56,7 @@ export async function findBudget(
   id: string,
 ): Promise<ShownBudget | undefined> {
   const [row] = await sql<ShownBudget[]>`
-    ${shown(sql)} where budget.organization_id = ${organization_id} and budget.id = ${id}`;
+    ${shownBudgets(sql)} where budget.organization_id = ${organization_id} and budget.id = ${id}`;
   return row;
 }
 
@@ -111,6 +111,21 @@ export async function updateBudgetLimit(
     update budget_window
     set ceiling_nano_usd = greatest(${limit_nano_usd}::int8, used_nano_usd + held_nano_usd)
     where budget_id = ${id}`;
+}
+
+/** A tag that a budget limits. */
+export interface BudgetedTag {
+  readonly organization_id: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Returns the tags that budgets limit, of one organization or of all. */
+export function readBudgetedTags(sql: Sql, organization_id?: string): Promise<BudgetedTag[]> {
+  return sql<BudgetedTag[]>`
+    select distinct organization_id, tag_name as name, tag_value as value from budget
+    where tag_name is not null
+      ${organization_id === undefined ? sql`` : sql`and organization_id = ${organization_id}`}`;
 }
 
 /** Deletes a budget. The caller must have locked the organization's money. */

@@ -16,15 +16,22 @@ export const budget = pgTable(
       .references(() => organization.id),
     /** The key that the budget limits; null = all keys of the organization together. */
     key_id: text('key_id').references(() => apiKey.id),
+    /** The tag whose calls the budget limits (`metadata` of a call); null = calls with any tags or none. */
+    tag_name: text('tag_name'),
+    tag_value: text('tag_value'),
     period: text('period', { enum: ['day', 'week', 'month'] }).notNull(),
     limit_nano_usd: int8('limit_nano_usd').notNull(),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
   },
   (table) => [
     unique('one_budget_per_scope_and_period')
-      .on(table.organization_id, table.key_id, table.period)
+      .on(table.organization_id, table.key_id, table.tag_name, table.tag_value, table.period)
       .nullsNotDistinct(),
     index('budget_by_key').on(table.key_id),
+    check(
+      'budget_has_one_scope',
+      sql`(${table.tag_name} is null) = (${table.tag_value} is null) and (${table.tag_name} is null or ${table.key_id} is null)`,
+    ),
     check('budget_limit_never_negative', sql`${table.limit_nano_usd} >= 0`),
   ],
 );

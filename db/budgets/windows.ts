@@ -1,6 +1,7 @@
 /** The windows of budgets, as the ledger reads and writes them while it has locked their organizations. */
-import type { TransactionSql } from 'postgres';
+import type { Fragment, TransactionSql } from 'postgres';
 import { type BudgetPeriod, nextWindowStart, windowStart } from './calendar.ts';
+import type { BudgetScope, Tags } from './tags.ts';
 
 /** The sums of one window, nano-USD. */
 export interface WindowSums {
@@ -9,11 +10,8 @@ export interface WindowSums {
 }
 
 /** A budget, with the windows that a transaction may change, by their first days. */
-export interface BudgetRow {
+export interface BudgetRow extends BudgetScope {
   readonly id: string;
-  readonly organization_id: string;
-  /** The key that the budget limits; null = all keys of the organization. */
-  readonly key_id: string | null;
   readonly period: BudgetPeriod;
   readonly limit_nano_usd: number;
   readonly windows: Map<string, WindowSums>;
@@ -28,13 +26,13 @@ interface DayOfOrganization {
 const PERIODS: readonly BudgetPeriod[] = ['day', 'week', 'month'];
 
 /**
- * Returns the budgets that limit some keys, with the windows of the days in `today` and `earlier`. A window of
+ * Returns the budgets that limit some keys, or calls with some tags, with the windows of the days in `today` and `earlier`. A window of
  * today that has no row yet is summed from its grants and holds. An earlier window without a row is left out:
  * no budget counted it, and its sums are read if that changes.
  */
 export async function readBudgets(
   tx: TransactionSql,
-  key_ids: readonly string[],
+  { key_ids, tags }: { readonly key_ids: readonly string[]; readonly tags: readonly Tags[] },
   today: readonly DayOfOrganization[],
   earlier: readonly DayOfOrganization[],
 ): Promise<BudgetRow[]> {
@@ -42,12 +40,13 @@ export async function readBudgets(
     PERIODS.map((period) => windowStart(period, day)),
   );
   const rows = await tx<(Omit<BudgetRow, 'windows'> & WindowSums & { starts_on: string | null })[]>`
-    select budget.id, organization_id, key_id, period, limit_nano_usd, starts_on::text,
+    select budget.id, organization_id, key_id, tag_name, tag_value, period, limit_nano_usd, starts_on::text,
       used_nano_usd, held_nano_usd
     from budget left join budget_window on budget_id = budget.id
       and starts_on = any(${[...new Set(starts)]}::text[]::date[])
     where organization_id = any(${today.map((each) => each.organization_id)}::text[])
       and (key_id is null or key_id = any(${key_ids}::text[]))
+      and (tag_name is null ${anyOf(tx, tags)})
     order by budget.id`;
   const budgets = new Map<string, BudgetRow>();
   for (const { starts_on, used_nano_usd, held_nano_usd, ...row } of rows) {
@@ -65,16 +64,25 @@ export async function readBudgets(
   return [...budgets.values()];
 }
 
+/** A condition for the budgets of tags. Without tags in the transaction, it costs nothing. */
+function anyOf(tx: TransactionSql, tags: readonly Tags[]): Fragment {
+  if (tags.length === 0) return tx``;
+  return tx`or exists (
+    select from jsonb_array_elements(${JSON.stringify(tags)}::text::jsonb) as tagged(tags)
+    where tagged.tags ->> tag_name = tag_value)`;
+}
+
 /** Sums the window that begins on `start` from the rows of its grants and holds. */
 export async function sumWindow(
   tx: TransactionSql,
-  budget: Pick<BudgetRow, 'organization_id' | 'key_id' | 'period'>,
+  budget: BudgetScope & Pick<BudgetRow, 'period'>,
   start: string,
 ): Promise<WindowSums> {
-  const { organization_id, key_id, period } = budget;
+  const { organization_id, key_id, tag_name, tag_value, period } = budget;
   const isIn = tx`organization_id = ${organization_id}
     and day >= ${start}::text::date and day < ${nextWindowStart(period, start)}::text::date
-    ${key_id === null ? tx`` : tx`and key_id = ${key_id}`}`;
+    ${key_id === null ? tx`` : tx`and key_id = ${key_id}`}
+    ${tag_name === null ? tx`` : tx`and tags ->> ${tag_name}::text = ${tag_value}`}`;
   const [sums] = await tx<WindowSums[]>`
     select (grants.used + holds.used)::int8 as used_nano_usd, (grants.held + holds.held)::int8 as held_nano_usd
     from (

@@ -1,4 +1,5 @@
 import type { TransactionSql } from 'postgres';
+import type { Tags } from '../budgets/tags.ts';
 import type { LockedRows } from './rows.ts';
 
 /** An open grant or hold that has uncharged money. */
@@ -17,6 +18,8 @@ export interface OpenMoney {
   recall_acked: number;
   /** The day of the grant or hold; null if an earlier version made it. */
   day: string | null;
+  /** Its tags that have budgets; null = none. */
+  tags: Tags | null;
 }
 
 /**
@@ -31,12 +34,12 @@ export function findOpenMoney(
   return tx<OpenMoney[]>`
     select organization_id, key_id, id, true as recallable,
       granted_nano_usd - settled_nano_usd + uncharged_nano_usd - uncharged_posted_nano_usd
-        as open_nano_usd, recall_acked, day::text
+        as open_nano_usd, recall_acked, day::text, tags
     from quota_grant
     where status = 'open' and organization_id = any(${organization_ids}::text[])
       and (granted_nano_usd > settled_nano_usd or uncharged_nano_usd > uncharged_posted_nano_usd)
     union all
-    select organization_id, key_id, id, false, amount_nano_usd, 0, day::text from hold
+    select organization_id, key_id, id, false, amount_nano_usd, 0, day::text, tags from hold
     where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organization_ids}::text[])`;
 }
 

@@ -26,6 +26,8 @@ export interface RecallScope {
   organization_id: string;
   /** The key whose grants are recalled; null = every key of the organization. */
   key_id: string | null;
+  /** The tag whose grants are recalled. Missing: grants with any tags or none. */
+  tag?: { readonly name: string; readonly value: string };
 }
 
 /** Returns the number of a new recall. Recalls of all organizations share one sequence. */

@@ -1,4 +1,5 @@
 import type { TransactionSql } from 'postgres';
+import type { Tags } from '../budgets/tags.ts';
 import { type BudgetRow, readBudgets, writeWindows } from '../budgets/windows.ts';
 
 /** A locked row of an organization; amounts in nano-USD. `writeMoney` writes its amounts back. */
@@ -49,6 +50,8 @@ export interface GrantRow {
   recall_acked: number;
   /** The day of its organization when it was opened; null for a grant of an earlier version. */
   day: string | null;
+  /** The tags of its calls that have budgets; null = none. */
+  tags: Tags | null;
 }
 
 /** A locked row of a hold; amounts in nano-USD. */
@@ -66,6 +69,8 @@ export interface HoldRow {
   expires_at: string;
   /** The day of its organization when it was made; null for a hold of an earlier version. */
   day: string | null;
+  /** As those of a grant. */
+  tags: Tags | null;
 }
 
 /**
@@ -96,6 +101,8 @@ export interface MoneyScope {
   charged_grant_ids: readonly string[];
   /** Dead replicas, whose open grants are locked. */
   reaped_replica_ids: string[];
+  /** The tags of new grants and holds. Those of the locked ones are added. */
+  tags: readonly Tags[];
 }
 
 const mapById = <Row extends { id: string }>(rows: readonly Row[]) =>
@@ -148,14 +155,14 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
   const grants = locked_ids.length
     ? await tx<GrantRow[]>`
         select id, key_id, organization_id, replica_id, status, granted_nano_usd, settled_nano_usd,
-          posted_nano_usd, uncharged_nano_usd, uncharged_posted_nano_usd, recall_acked, day::text
+          posted_nano_usd, uncharged_nano_usd, uncharged_posted_nano_usd, recall_acked, day::text, tags
         from quota_grant where id = any(${locked_ids}::uuid[]) order by id
     for no key update`
     : [];
   const holds = scope.hold_ids.length
     ? await tx<HoldRow[]>`
         select id, key_id, organization_id, status, amount_nano_usd, charged_nano_usd,
-          uncharged_nano_usd, reference, expires_at::text, day::text
+          uncharged_nano_usd, reference, expires_at::text, day::text, tags
         from hold where id = any(${scope.hold_ids}::uuid[]) order by id
     for no key update`
     : [];
@@ -165,27 +172,28 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
     grants: mapById(grants.filter(({ id }) => grant_ids.has(id))),
     holds: mapById(holds),
   };
-  return { ...rows, budgets: await budgetsOf(tx, rows) };
+  return { ...rows, budgets: await budgetsOf(tx, rows, scope.tags) };
 }
 
 /** Reads the budgets of the locked keys. Most organizations have none, and then this is no query. */
 async function budgetsOf(
   tx: TransactionSql,
   { organizations, keys, grants, holds }: Omit<LockedRows, 'budgets'>,
+  tags: readonly Tags[],
 ): Promise<BudgetRow[]> {
   const limited = [...keys.values()].filter(
     ({ organization_id }) => organizations.get(organization_id)?.has_budgets,
   );
   if (limited.length === 0) return [];
-  const earlier = [...grants.values(), ...holds.values()].flatMap(({ organization_id, day }) =>
+  const locked = [...grants.values(), ...holds.values()];
+  const earlier = locked.flatMap(({ organization_id, day }) =>
     day === null ? [] : [{ organization_id, day }],
   );
-  return readBudgets(
-    tx,
-    limited.map(({ id }) => id),
-    limited,
-    earlier,
-  );
+  const scopes = {
+    key_ids: limited.map(({ id }) => id),
+    tags: [...tags, ...locked.flatMap(({ tags: each }) => (each ? [each] : []))],
+  };
+  return readBudgets(tx, scopes, limited, earlier);
 }
 
 /**
@@ -215,12 +223,12 @@ export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<
     await tx`
       insert into quota_grant (id, key_id, organization_id, replica_id, status, granted_nano_usd,
         settled_nano_usd, posted_nano_usd, uncharged_nano_usd, uncharged_posted_nano_usd,
-        recall_acked, day, created_at)
+        recall_acked, day, tags, created_at)
       select *, weir_now() from json_to_recordset(${json(rows.grants.values())}::text::json) as input(
         id uuid, key_id text, organization_id text, replica_id text, status text,
         granted_nano_usd int8, settled_nano_usd int8, posted_nano_usd int8,
         uncharged_nano_usd int8, uncharged_posted_nano_usd int8, recall_acked int8,
-        day date)
+        day date, tags jsonb)
       on conflict (id) do update set status = excluded.status,
         granted_nano_usd = excluded.granted_nano_usd,
         posted_nano_usd = excluded.posted_nano_usd,
@@ -230,11 +238,11 @@ export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<
   if (rows.holds.size > 0) {
     await tx`
       insert into hold (id, key_id, organization_id, status, amount_nano_usd, charged_nano_usd,
-        uncharged_nano_usd, reference, expires_at, day, created_at)
+        uncharged_nano_usd, reference, expires_at, day, tags, created_at)
       select *, weir_now() from json_to_recordset(${json(rows.holds.values())}::text::json) as input(
         id uuid, key_id text, organization_id text, status text, amount_nano_usd int8,
         charged_nano_usd int8, uncharged_nano_usd int8,
-        reference text, expires_at timestamptz, day date)
+        reference text, expires_at timestamptz, day date, tags jsonb)
       on conflict (id) do update set status = excluded.status,
         amount_nano_usd = excluded.amount_nano_usd, charged_nano_usd = excluded.charged_nano_usd,
         uncharged_nano_usd = excluded.uncharged_nano_usd,

@@ -231,10 +231,15 @@ const OWN_KEYS: readonly ReferenceRoute[] = [
 const BUDGETS: readonly ReferenceRoute[] = [
   route('GET', '/budgets', 'Lists the budgets, with what their present windows have used.'),
   {
-    ...route('POST', '/budgets', 'Limits what the organization or a key spends in each window.'),
+    ...route(
+      'POST',
+      '/budgets',
+      'Limits what the organization, a key, or calls with a tag spend in each window.',
+    ),
     ...{ body: CreateBudgetSchema, headers: ONCE },
     words: {
       api_key_id: 'The key that the budget limits; null: all keys of the organization together.',
+      tag: 'The tag whose calls the budget limits: one name and value of their `metadata`, e.g. `{"team": "blue"}`.',
       period: 'The length of a window: `day`, `week` or `month`.',
       limit_amount: 'The most that is spent in a window, USD.',
     },

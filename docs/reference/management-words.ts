@@ -13,6 +13,8 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   as_of: '`as_of` of an earlier answer: the answer has the same state of the database.',
   base_url: 'The provider’s address; by default that of the vendor.',
   bucket: 'The length of a bucket of time; `day` by default.',
+  call_tags:
+    'Tags of each call with the key, as its `metadata` would have them. They replace those of the client with the same names.',
   cap_counts:
     'What the limit counts of a call on an own upstream key: `charged` (the default), or its `list` price.',
   channel: 'Only this channel.',

@@ -10,7 +10,7 @@ import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
 import type { Authentication } from './auth/authentication.ts';
-import { budgetRoutes } from './budgets/routes.ts';
+import { type BudgetRouteDeps, budgetRoutes } from './budgets/routes.ts';
 import { cacheFeedback } from './cache/feedback.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
@@ -73,6 +73,7 @@ export interface AppDeps
     MetricsDeps,
     Pick<OrganizationDeps, 'organizationNews'>,
     Pick<OwnKeyRouteDeps, 'ownKeys'>,
+    Pick<BudgetRouteDeps, 'budgetedTags'>,
     Pick<AlertRouteDeps, 'alerts'>,
     WebhookRouteDeps {
   authentication: Authentication;

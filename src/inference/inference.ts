@@ -90,7 +90,7 @@ export class Inference {
   private async runOn(given: InferenceCall): Promise<Response> {
     const call = pricedCall(given);
     call.record?.resolve(call.model, call.model.category, call.stream);
-    const quota = this.deps.quotas.getOrCreate(call.key);
+    const quota = this.deps.quotas.getOrCreate(call.key, call.record?.tags);
     const lookup = call.storeDraft ? undefined : this.lookUp(call);
     const found = lookup && findAnswer(call, lookup);
     const free = found && serveFree(call, quota, found);
@@ -184,7 +184,7 @@ export class Inference {
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
     const amount = Math.max(1, draftCharge(call, draft).counted);
     call.record?.resolve(call.model, call.model.category);
-    const quota = this.deps.quotas.getOrCreate(call.key);
+    const quota = this.deps.quotas.getOrCreate(call.key, call.record?.tags);
     const { request_id: call_id, signal } = call;
     const request = { amount, minimum: () => amount, signal, call_id };
     const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));

@@ -31,6 +31,7 @@ import { UsageFeed } from '../inference/records/usage-feed.ts';
 import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { startAlerts } from './alerts.ts';
 import { announceOver, subscribeActors } from './announcements.ts';
+import { openBudgetedTags } from './budgeted-tags.ts';
 import { createBus, moneyHintsOver } from './bus.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
@@ -87,7 +88,9 @@ export async function startActors(
   });
   await replica.start();
   const feed = new InspectionFeed();
+  const budgeted = openBudgetedTags(databases.background.sql);
   const quotas = new Quotas({
+    budgeted: budgeted.tags,
     lane,
     clock: systemClock,
     ids: systemIdSource,
@@ -153,6 +156,7 @@ export async function startActors(
     channels,
     circuits,
     readOwnKeys: own.read,
+    readBudgetedTags: budgeted.read,
     readChannels: operatedChannels(databases.background.sql, live, channel_keys, log),
     onError,
   });
@@ -161,6 +165,7 @@ export async function startActors(
   await subscriptions.applyChannels();
   await subscriptions.applySwitches();
   await subscriptions.applyOwnKeys();
+  await subscriptions.applyBudgetedTags();
   const { limits, stop: stopLimits } = await startLimits({
     ...{ sql: databases.background.sql, redis_url, exclusive: databases.exclusive, onError },
     replica_id: () => replica.id,
@@ -205,6 +210,7 @@ export async function startActors(
   const durable: RunningTasks = composeTasks({
     ...generation.parts,
     limits,
+    budgeted: budgeted.tags,
     kinds: [webhooks, batchKind(background, batchWorker)],
     bodies,
     retention: {
@@ -292,6 +298,10 @@ export async function startActors(
       ...{ secret: own_keys, keys: own.keys, apply: own.read, installation: live },
       announce: (organization_id: string) => bus.publish('own_keys', { organization_id }),
     },
+    budgetedTags: {
+      apply: budgeted.read,
+      announce: (organization_id: string) => bus.publish('tag_budgets', { organization_id }),
+    },
     webhooks: webhookParts(setup, secrets, send),
     alerts: alerts.parts,
     organizationNews: {
@@ -302,7 +312,7 @@ export async function startActors(
     },
     announceKey: (key_id: string) => bus.publish('key', { key_id }),
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
-      quotas.find(id)?.onKeyChanged(status),
+      quotas.onKeyChanged(id, status),
     metrics: () =>
       replicaMetrics({
         ...{ audit, unowned, replica, lane, durable, channels, transitions, bus, bodies, records },

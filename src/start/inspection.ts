@@ -20,13 +20,13 @@ const SUM_MS = 1_000;
 
 /** Publishes each event of the quota machines while the feed has a watcher. */
 export function quotaEvents(feed: InspectionFeed): NonNullable<QuotaDeps['onEvent']> {
-  return ({ key_id, organization_id, machine }, event, taken) => {
+  return ({ name: id, organization_id, machine }, event, taken) => {
     if (!feed.isWatched) return;
     const { ring, last } = machine;
     const { value, context, status } = last;
     const cause_id = taken ? ring.events.at(-1)?.cause_id : undefined;
     feed.publish({
-      ...{ kind: 'quota', id: key_id, organization_id, seq: ring.seq, event },
+      ...{ kind: 'quota', id, organization_id, seq: ring.seq, event },
       ...{ value, context, status, taken, cause_id },
     });
   };

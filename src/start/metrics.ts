@@ -115,6 +115,9 @@ export function replicaMetrics(parts: MeasuredParts) {
       help: 'Models on own keys of organizations whose health is in the memory of this replica.',
       value: own.size,
     },
-    { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
+    {
+      ...{ name: 'weir_quota_actors', value: quotas.size },
+      help: 'API keys in use on this replica, and their sets of tags with budgets.',
+    },
   ];
 }

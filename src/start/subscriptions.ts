@@ -23,6 +23,8 @@ export interface SubscribedParts {
   readonly readChannels: () => Promise<void>;
   /** Reads the own keys of an organization, or of all, and applies them. */
   readonly readOwnKeys: (organization_id?: string) => Promise<void>;
+  /** Reads the tags that budgets of an organization limit, or of all, and applies them. */
+  readonly readBudgetedTags: (organization_id?: string) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,7 +32,7 @@ export interface SubscribedParts {
  * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
  * reads the database again:
  *
- * - switches, what operators configure, own keys of organizations: all rows.
+ * - switches, what operators configure, own keys and budgeted tags of organizations: all rows.
  * - keys and organizations: the cache is emptied. Quota actors with money get the status of their keys
  *   and organizations.
  * - money: every waiting call requests money again.
@@ -38,12 +40,12 @@ export interface SubscribedParts {
  *   money. A call that waits for a recall also repeats it.
  * - circuits: nothing. The replica's own failed attempts open its circuits.
  *
- * Returns `applySwitches`, `applyChannels` and `applyOwnKeys`, which resolve when the committed rows are applied, and
+ * Returns `applySwitches`, `applyChannels`, `applyOwnKeys` and `applyBudgetedTags`, which resolve when the committed rows are applied, and
  * `stop`.
  */
 export function subscribeParts(bus: Bus, parts: SubscribedParts) {
-  const { database, clock, quotas, keys, channels, circuits, readChannels, readOwnKeys, onError } =
-    parts;
+  const { database, clock, quotas, keys, channels, circuits, onError } = parts;
+  const { readChannels, readOwnKeys, readBudgetedTags } = parts;
   const reread = (read: () => Promise<void>) => new Reread({ clock, read, onError });
   const switches = reread(async () => {
     const rows = await readSwitches(database.sql);
@@ -51,17 +53,18 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
   });
   const operated = reread(readChannels);
   const ownKeys = reread(() => readOwnKeys());
+  const budgetedTags = reread(() => readBudgetedTags());
   const recalls = reread(async () => quotas.onRecallsMissed(await readLastRecall(database.sql)));
   const restrictions = reread(async () => {
     const holders = [...quotas.all()].filter((quota) => !quota.isEmpty);
     const ids = holders.map((quota) => quota.key_id);
     for (const key of await findRestrictedKeys(database.orm, ids)) {
-      quotas.find(key.id)?.onKeyChanged(key.status, key.organization_status);
+      quotas.onKeyChanged(key.id, key.status, key.organization_status);
     }
   });
   const onKeyChanged = async (key_id: string) => {
     const record = await keys.onKeyChanged(key_id);
-    if (record) quotas.find(key_id)?.onKeyChanged(record.status, record.organization_status);
+    if (record) quotas.onKeyChanged(key_id, record.status, record.organization_status);
   };
   const onOrganizationChanged = async (organization_id: string) => {
     keys.invalidateOrganization(organization_id);
@@ -90,13 +93,21 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
     },
     onGap: () => ownKeys.request(),
   });
+  bus.subscribe('tag_budgets', {
+    onMessage: ({ organization_id }) => {
+      readBudgetedTags(organization_id).catch((error: unknown) => {
+        onError(error);
+        budgetedTags.request();
+      });
+    },
+    onGap: () => budgetedTags.request(),
+  });
   bus.subscribe('circuit', {
     onMessage: (message) => circuits.receive(message, channels),
     onGap: () => undefined,
   });
   bus.subscribe('recall', {
-    onMessage: ({ seq, organization_id, key_id }) =>
-      quotas.onRecall(seq, { organization_id, key_id }),
+    onMessage: ({ seq, ...scope }) => quotas.onRecall(seq, scope),
     onGap: () => recalls.request(),
   });
   bus.subscribe('money', {
@@ -128,8 +139,10 @@ export function subscribeParts(bus: Bus, parts: SubscribedParts) {
     applySwitches: () => switches.readNow(),
     applyChannels: () => operated.readNow(),
     applyOwnKeys: () => ownKeys.readNow(),
+    applyBudgetedTags: () => budgetedTags.readNow(),
     stop() {
-      for (const each of [switches, operated, ownKeys, recalls, restrictions]) each.stop();
+      const all = [switches, operated, ownKeys, budgetedTags, recalls, restrictions];
+      for (const each of all) each.stop();
     },
   };
 }

@@ -10,6 +10,7 @@ import { Outbox } from '../actors/durable/outbox.ts';
 import { type CommittedElsewhere, Registry } from '../actors/durable/registry.ts';
 import { Timers } from '../actors/durable/timers.ts';
 import { Housekeeping, type HousekeepingDeps } from '../actors/housekeeping.ts';
+import type { BudgetedTags } from '../actors/money/budgeted-tags.ts';
 import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
 import type { CatalogueFor } from '../catalogue/catalogue.ts';
 import type { CallLimits } from '../inference/limits/call-limits.ts';
@@ -46,6 +47,8 @@ export interface TaskParts
   readonly channels: Channels;
   /** The limits of keys. Without it, no key has any. */
   readonly limits?: CallLimits;
+  /** The tags that budgets limit. Without it, no tag has a budget. */
+  readonly budgeted?: Pick<BudgetedTags, 'of'>;
   readonly catalogue: CatalogueFor;
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Kinds of durable actors besides tasks. */
@@ -118,6 +121,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     channels: parts.channels,
     own: parts.own,
     limits: parts.limits,
+    budgeted: parts.budgeted,
     send: (command) => mailboxes.send(command),
     watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,

@@ -27,6 +27,7 @@ describe('POST /v1/management/api-keys', () => {
       held_amount: 0,
       models: [],
       tags: [],
+      call_tags: {},
       external_id: null,
       requests_per_minute: null,
       limits: [],

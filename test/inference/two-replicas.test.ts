@@ -43,11 +43,17 @@ describe.each(['PostgreSQL', 'Redis'])(
       return startWeir({ config: configOf(installation.simulator.url), env });
     }
 
-    function chat(weir: RunningWeir, key: string, content: string): Promise<Response> {
+    function chat(
+      weir: RunningWeir,
+      key: string,
+      content: string,
+      metadata?: object,
+    ): Promise<Response> {
+      const messages = [{ role: 'user', content }];
       return fetch(`${weir.base_url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
+        body: JSON.stringify({ model: 'gpt-4o-mini', messages, metadata }),
       });
     }
 
@@ -74,6 +80,39 @@ describe.each(['PostgreSQL', 'Redis'])(
       expect(statuses.filter((status) => status === 200)).toHaveLength(10);
       expect(statuses.filter((status) => status === 402)).toHaveLength(54);
       expect(await usedBy(id)).toBeCloseTo(price * 10, 9);
+    });
+
+    test('P2: 64 concurrent calls with a tag get exactly the 10 that its budget covers', async () => {
+      const content = 'Say it [[sim tokens=20 latency_ms=30]]';
+      const keys = [await newKey(), await newKey()] as const;
+      await (await chat(second, keys[0].key, content)).text();
+      const price = await usedBy(keys[0].id);
+      const budget = (tag: object, limit_amount: number) =>
+        installation.manage<{ id: string }>('POST', '/budgets', {
+          ...{ period: 'month', tag, limit_amount },
+        });
+      const { id } = await budget({ team: 'blue' }, Number((price * 10).toFixed(9)));
+      await budget({ team: 'none' }, 0);
+      // The other replica reads the tags in the order of the messages.
+      await until('the other replica knows the tags', async () => {
+        const answer = await chat(second, keys[0].key, 'Hi', { team: 'none' });
+        await answer.text();
+        return answer.status === 402;
+      });
+      const statuses = await Promise.all(
+        Array.from({ length: 64 }, async (_, caller) => {
+          const weir = caller % 2 ? second : installation.weir;
+          const { key } = keys[caller % 4 < 2 ? 0 : 1];
+          const answer = await chat(weir, key, content, { team: 'blue', caller: `${caller}` });
+          await answer.text();
+          return answer.status;
+        }),
+      );
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 402)).toHaveLength(54);
+      const path = `/budgets/${id}`;
+      const { used_amount } = await installation.manage<{ used_amount: number }>('GET', path);
+      expect(used_amount).toBeCloseTo(price * 10, 9);
     });
 
     test('each replica receives the heartbeat of the other', async () => {

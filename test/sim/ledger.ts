@@ -8,11 +8,12 @@
 import type { Sql } from 'postgres';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { readLastRecall } from '../../db/ledger/replicas.ts';
+import { BudgetedTags } from '../../src/actors/money/budgeted-tags.ts';
 import type { MoneyHints } from '../../src/actors/money/money-hints.ts';
 import type { Reservation } from '../../src/actors/money/reservation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { idleOf } from '../../src/machines/quota.ts';
-import { makeBudget } from '../support/budgets.ts';
+import { makeCap, type SimulatedBudget, tagsOfCall } from './budget.ts';
 import { actuallyFree, type Call, usageOf } from './calls.ts';
 import { applyHints, type Hint } from './hints.ts';
 import { Random } from './random.ts';
@@ -25,8 +26,8 @@ export interface LedgerRunOptions {
   calls: number;
   /** Calls that the cap pays for. */
   capCalls: number;
-  /** True if a budget of the organization is the cap, and the key has none. */
-  budget?: boolean;
+  /** Set if a budget is the cap, and the key has none. */
+  budget?: SimulatedBudget;
   /** Chance of a fault at a commit point, 0–1. */
   faults: number;
   /** Replicas that may be killed in the run. */
@@ -68,6 +69,7 @@ export async function runLedgerSchedule(sql: Sql, options: LedgerRunOptions): Pr
 class LedgerSchedule implements World {
   readonly random: Random;
   readonly clock = new VirtualClock();
+  budgeted = new BudgetedTags();
   readonly result: LedgerRun;
   readonly keyId: string;
   readonly organizationId: string;
@@ -135,8 +137,7 @@ class LedgerSchedule implements World {
     await sql`insert into api_key
       (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
       values (${this.keyId}, ${this.organizationId}, 'sim', ${this.keyId}, 'sk-', ${limit}, ${limit})`;
-    const owner = { organization_id: this.organizationId, key_id: null };
-    if (this.options.budget) await makeBudget(sql, owner, 'month', this.cap);
+    this.budgeted = await makeCap(sql, this.organizationId, this.options.budget, this.cap);
     this.replicas = [await this.boot('A'), await this.boot('B')];
   }
 
@@ -243,10 +244,11 @@ class LedgerSchedule implements World {
     this.calls.push(call);
     this.log(`${call.name} asks ${replica.name} for ${amount}`);
     const key = { id: this.keyId, organization_id: this.organizationId };
+    const tags = tagsOfCall(this.random, this.options.budget, call.name);
     Promise.resolve()
       .then(() =>
         replica.quotas
-          .getOrCreate(key)
+          .getOrCreate(key, tags)
           .reserve({ amount, minimum: () => Math.min(amount, CALL_PRICE) }),
       )
       .then((reservation) => this.admitted(call, reservation))
@@ -335,8 +337,8 @@ class LedgerSchedule implements World {
   /** Checks P2 in memory: no replica admits calls beyond its grant. */
   private checkReplicas(): void {
     for (const replica of this.replicas) {
-      const actor = replica.quotas.find(this.keyId);
-      if (actor && idleOf(actor.snapshot.context) < 0) {
+      for (const actor of replica.quotas.all()) {
+        if (idleOf(actor.snapshot.context) >= 0) continue;
         this.result.violations.push(`${replica.name} admitted beyond its grant`);
       }
     }
@@ -361,9 +363,8 @@ class LedgerSchedule implements World {
 
   private async checkBooks(): Promise<void> {
     const imbalances = await findImbalances(this.sql);
-    const ours = imbalances.filter(
-      (each) => each.id === this.keyId || each.id === this.organizationId,
-    );
+    const names = [this.keyId, this.organizationId];
+    const ours = imbalances.filter(({ id, what }) => names.includes(id) || /^budget /.test(what));
     this.result.violations.push(...ours.map((each) => `${each.what} is off by ${each.nano_usd}`));
     const [key] = await this.sql<{ used: number; held: number; lines: number }[]>`
       select used_nano_usd as used, held_nano_usd as held,

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import type { Clock, IdSource } from '../../src/actors/clock.ts';
+import type { BudgetedTags } from '../../src/actors/money/budgeted-tags.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import type { MoneyHints } from '../../src/actors/money/money-hints.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
@@ -9,6 +10,7 @@ import { GatedSql, type StepOutcome } from './gated-sql.ts';
 export interface World extends IdSource {
   readonly sql: Sql;
   readonly clock: Clock;
+  readonly budgeted: BudgetedTags;
   /** Decides what happens at a commit point. */
   faultAt(point: 'before' | 'after'): 'none' | 'cut' | 'kill';
   log(line: string): void;
@@ -43,6 +45,7 @@ export class SimulatedReplica {
     this.quotas = new Quotas({
       lane: this.lane,
       clock: world.clock,
+      budgeted: world.budgeted,
       ids: world,
       replica_id: () => id,
       mayAdmit: () => true,

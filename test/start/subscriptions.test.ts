@@ -10,13 +10,16 @@ import type { Transport } from '../../src/actors/bus/transport.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { CircuitHints } from '../../src/actors/channels/circuit-hints.ts';
 import { type Clock, systemClock, systemIdSource } from '../../src/actors/clock.ts';
+import type { BudgetedTags } from '../../src/actors/money/budgeted-tags.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
+import { openBudgetedTags } from '../../src/start/budgeted-tags.ts';
 import { moneyHintsOver } from '../../src/start/bus.ts';
 import { subscribeParts } from '../../src/start/subscriptions.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { makeBudget } from '../support/budgets.ts';
 import { MemoryNetwork, type MemoryTransport } from '../support/bus.ts';
 import { channelConfig } from '../support/channels.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
@@ -41,8 +44,10 @@ async function startReplica(transport: Transport, quotaClock: Clock = systemCloc
   const clock = systemClock;
   const bus = new Bus({ transport, clock, ids: systemIdSource, replica_id: () => id, onError });
   const lane = new Lane({ sql, clock, hints: moneyHintsOver(bus), onError });
+  const budgeted = openBudgetedTags(sql);
   const quotas = new Quotas({
     lane,
+    budgeted: budgeted.tags,
     clock: quotaClock,
     ids: systemIdSource,
     replica_id: () => id,
@@ -66,12 +71,13 @@ async function startReplica(transport: Transport, quotaClock: Clock = systemCloc
   };
   const parts = {
     ...{ database, clock, quotas, keys, channels, circuits, readChannels, readOwnKeys, onError },
+    readBudgetedTags: budgeted.read,
   };
   const subscriptions = subscribeParts(bus, parts);
   await bus.start();
   await subscriptions.applySwitches();
   return {
-    ...{ bus, sql, quotas, keys, channels },
+    ...{ bus, sql, quotas, keys, channels, tags: budgeted.tags },
     isOff: () => channels.account('one')?.state === 'disabled',
     /** How often the channels of operators were read. */
     channelReads: () => reads,
@@ -114,6 +120,8 @@ async function refusalOf(keys: KeyCache, secret: string): Promise<string | undef
   }
 }
 
+const isBudgeted = (tags: BudgetedTags, tag: readonly [string, string]) =>
+  tags.of(app.organization_id, Object.fromEntries([tag])) !== undefined;
 const ask = (amount: number) => ({ amount, minimum: () => amount, wait_ms: 30_000 });
 
 describe.each(['PostgreSQL', 'Redis'])('two replicas over %s', (carrier) => {
@@ -185,6 +193,42 @@ describe.each(['PostgreSQL', 'Redis'])('two replicas over %s', (carrier) => {
     for (const [index, { channelReads }] of replicas.entries()) {
       await until('they are read', () => channelReads() > (before[index] ?? 0));
     }
+  });
+
+  test('a tag whose budget is made on one replica has one on the other', async () => {
+    const [first, second] = replicas;
+    if (!first || !second) throw new Error('no replica');
+    const tag = ['team', crypto.randomUUID()] as const;
+    await makeBudget(
+      first.sql,
+      { organization_id: app.organization_id, key_id: null, tag },
+      'day',
+      1,
+    );
+    first.bus.publish('tag_budgets', { organization_id: app.organization_id });
+    for (const { tags } of replicas) {
+      await until('the tag is known', () => isBudgeted(tags, tag));
+    }
+  });
+
+  test('a recall for a tag brings back the unused money of its calls only', async () => {
+    const [first, second] = replicas;
+    if (!first || !second) throw new Error('no replica');
+    const tag = ['team', crypto.randomUUID()] as const;
+    const owner = { organization_id: app.organization_id, key_id: null };
+    await makeBudget(first.sql, { ...owner, tag }, 'day', 1_000);
+    first.bus.publish('tag_budgets', owner);
+    for (const { tags } of replicas) await until('the tag is known', () => isBudgeted(tags, tag));
+    const key = await addKey(100_000);
+    const plain = first.quotas.getOrCreate(key);
+    const tagged = first.quotas.getOrCreate(key, Object.fromEntries([tag]));
+    for (const quota of [plain, tagged]) (await quota.reserve(ask(10))).release();
+    const [idle, kept] = [tagged, plain].map(({ machine }) => machine.sums.granted);
+    expect(idle).toBeGreaterThan(10);
+    const all = second.quotas.getOrCreate(key, Object.fromEntries([tag]));
+    (await all.reserve(ask(1_000))).release();
+    expect(tagged.machine.sums.granted).toBe(0);
+    expect(plain.machine.sums.granted).toBe(kept ?? 0);
   });
 
   test('a switch is applied by both', async () => {
@@ -264,6 +308,19 @@ describe('after a gap', () => {
     const before = replica.channelReads();
     gap();
     await until('they are read', () => replica.channelReads() > before);
+  });
+
+  test('budgeted tags are read again', async () => {
+    const tag = ['team', crypto.randomUUID()] as const;
+    await makeBudget(
+      replica.sql,
+      { organization_id: app.organization_id, key_id: null, tag },
+      'day',
+      1,
+    );
+    expect(isBudgeted(replica.tags, tag)).toBe(false);
+    gap();
+    await until('the tag is known', () => isBudgeted(replica.tags, tag));
   });
 
   test('a missed recall is obeyed: unused money returns', async () => {

@@ -1,5 +1,5 @@
 /** Budgets of a test account, and a database clock that the test sets. */
-import type { Sql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import { type BudgetPeriod, nextWindowStart, windowStart } from '../../db/budgets/calendar.ts';
 import { insertBudget, lockMoneyOf } from '../../db/budgets/rows.ts';
 import type { Account } from './ledger.ts';
@@ -9,18 +9,25 @@ export async function setDatabaseClock(sql: Sql, now_ms: number): Promise<void> 
   await sql`select set_config('weir.now', ${new Date(now_ms).toISOString()}, false)`;
 }
 
-/** Makes a budget of a key, or of the organization if `key_id` is null. Returns its id. */
+/** What a test's budget limits: a tag, a key, or the organization if both are missing. */
+interface Limited extends Pick<Account, 'organization_id'> {
+  readonly key_id: string | null;
+  readonly tag?: readonly [name: string, value: string] | undefined;
+}
+
+/** Makes a budget. Returns its id. */
 export async function makeBudget(
   sql: Sql,
-  of: Pick<Account, 'organization_id'> & { readonly key_id: string | null },
+  of: Limited,
   period: BudgetPeriod,
   limit_nano_usd: number,
 ): Promise<string> {
   const id = `budget_${crypto.randomUUID()}`;
-  const { organization_id, key_id } = of;
+  const { organization_id, key_id, tag: [tag_name, tag_value] = [null, null] } = of;
+  const scope = { organization_id, key_id, tag_name, tag_value };
   await sql.begin(async (tx) => {
     await lockMoneyOf(tx, organization_id);
-    await insertBudget(tx, { id, organization_id, key_id, period, limit_nano_usd });
+    await insertBudget(tx, { id, ...scope, period, limit_nano_usd });
   });
   return id;
 }
@@ -33,7 +40,10 @@ interface ReadWindow {
 }
 
 /** Returns the windows of an organization's budgets. Charges that are not posted count as held. */
-export function readWindows(sql: Sql, organization_id: string): Promise<ReadWindow[]> {
+export function readWindows(
+  sql: Sql | TransactionSql,
+  organization_id: string,
+): Promise<ReadWindow[]> {
   return sql<ReadWindow[]>`
     select budget_id, starts_on::text, used_nano_usd as used, held_nano_usd as held
     from budget_window join budget on budget.id = budget_id

@@ -17,6 +17,7 @@ export interface KeyRecord {
   held_amount: number;
   models: string[];
   tags: string[];
+  call_tags: Record<string, string>;
   external_id: string | null;
   requests_per_minute: number | null;
   limits: object[];

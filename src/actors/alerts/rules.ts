@@ -36,9 +36,11 @@ const query = (
 
 /** All rules. Each reads key rows and sums of usage, never a single call. */
 export const RULES: readonly Rule[] = [
-  query('cap_used', OFTEN, usedCaps),
+  query('cap_used', OFTEN, (tx) => usedCaps(tx, 'cap')),
+  query('budget_used', OFTEN, (tx) => usedCaps(tx, 'budget')),
   query('low_balance', OFTEN, lowBalances),
-  query('cap_forecast', RARELY, forecastCaps),
+  query('cap_forecast', RARELY, (tx) => forecastCaps(tx, 'cap')),
+  query('budget_forecast', RARELY, (tx) => forecastCaps(tx, 'budget')),
   query('key_unused', RARELY, unusedKeys),
   query('price_changed', OFTEN, changedPrices),
   { name: 'unusual_spend', kind: 'unusual_spend', every: RARELY, find: findUnusualSpend },

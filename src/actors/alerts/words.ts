@@ -17,6 +17,8 @@ interface Figures {
   readonly limit_nano_usd?: number;
   readonly used_nano_usd?: number;
   readonly window?: string;
+  readonly period?: 'day' | 'week' | 'month';
+  readonly budget_of?: string;
   readonly until?: string;
   readonly per_day_nano_usd?: number;
   readonly crosses_at?: string;
@@ -39,15 +41,20 @@ interface Figures {
 const MAX_NAMED = 5;
 const dollars = (nano_usd = 0) => `$${usd(nano_usd).toFixed(2)}`;
 const dayOf = (instant = '') => instant.slice(0, 10);
+/** An instant in words, in UTC. */
+const minuteOf = (instant: string) =>
+  `${new Date(instant).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Returns the words of an alert. */
 export function wordsOf({ kind, subject_kind, subject_name, figures }: AlertRow): AlertWords {
   const found = figures as Figures;
   switch (kind) {
     case 'cap_used':
-      return ofCap(subject_kind, subject_name, found);
+    case 'budget_used':
+      return ofCap(cappedOf(subject_kind, subject_name, found), found);
     case 'cap_forecast':
-      return ofForecast(subject_kind, subject_name, found);
+    case 'budget_forecast':
+      return ofForecast(cappedOf(subject_kind, subject_name, found), found);
     case 'low_balance':
       return ofBalance(found);
     case 'unusual_spend':
@@ -77,30 +84,51 @@ export function wordsOf({ kind, subject_kind, subject_name, figures }: AlertRow)
   }
 }
 
-function ofCap(subject_kind: string, name: string, figures: Figures): AlertWords {
-  const { share, is_refused, limit_nano_usd = 0, used_nano_usd = 0 } = figures;
+/** What can be used up: the cap of a key, or one window of a budget. */
+interface Capped {
+  readonly noun: 'cap' | 'budget';
+  readonly owner: string;
+  /** Names the window of a budget; '' for a cap. */
+  readonly span: string;
+}
+
+const SPANS = { day: 'the day', week: 'the week from', month: 'the month from' } as const;
+
+function cappedOf(
+  subject_kind: string,
+  name: string,
+  { budget_of, period, window }: Figures,
+): Capped {
+  if (subject_kind !== 'budget')
+    return { noun: 'cap', owner: `${subject_kind} “${name}”`, span: '' };
+  const span = period && window ? ` for ${SPANS[period]} ${window}` : '';
+  return { noun: 'budget', owner: `${budget_of} “${name}”`, span };
+}
+
+function ofCap({ noun, owner, span }: Capped, figures: Figures): AlertWords {
+  const { share, is_refused, limit_nano_usd = 0, used_nano_usd = 0, until } = figures;
   const of = `${dollars(used_nano_usd)} of ${dollars(limit_nano_usd)}`;
   const isFull = share === 100;
-  const subject = `The ${subject_kind} “${name}”`;
   const rest =
     is_refused && used_nano_usd < limit_nano_usd ? ' What is left pays for no call.' : '';
+  const end = span && until ? ` until ${minuteOf(until)}` : '';
   return {
     severity: isFull ? 'problem' : 'warning',
     text: isFull
-      ? `${subject} has used its cap: ${of}.${rest} Its calls get 402 quota_exceeded.`
-      : `${subject} has used ${share} % of its cap: ${of}.`,
-    act: isFull ? `Raise the cap of the ${subject_kind}.` : `Raise the cap, or spend less.`,
+      ? `The ${owner} has used its ${noun}${span}: ${of}.${rest} Its calls get 402 quota_exceeded${end}.`
+      : `The ${owner} has used ${share} % of its ${noun}${span}: ${of}.`,
+    act: isFull ? `Raise the ${noun}.` : `Raise the ${noun}, or spend less.`,
   };
 }
 
-function ofForecast(subject_kind: string, name: string, figures: Figures): AlertWords {
+function ofForecast({ noun, owner, span }: Capped, figures: Figures): AlertWords {
   const { limit_nano_usd, used_nano_usd, per_day_nano_usd, crosses_at } = figures;
   return {
     severity: 'warning',
     text:
-      `The ${subject_kind} “${name}” will reach its cap of ${dollars(limit_nano_usd)} on ${dayOf(crosses_at)}, ` +
+      `The ${owner} will reach its ${noun} of ${dollars(limit_nano_usd)}${span} on ${dayOf(crosses_at)}, ` +
       `if it goes on to spend ${dollars(per_day_nano_usd)} a day. So far it has used ${dollars(used_nano_usd)}.`,
-    act: 'Raise the cap before that day, or spend less.',
+    act: `Raise the ${noun} before that day, or spend less.`,
   };
 }
 

@@ -8,12 +8,13 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 const SCHEMAS = {
   /**
    * Recall number `seq`: all quota actors of the key, or of the organization if `key_id` is null,
-   * return their unused grants.
+   * return their unused grants; with `tag`, only those whose calls have this budgeted tag.
    */
   recall: Type.Object({
     seq: Type.Integer({ minimum: 0 }),
     organization_id: Type.String(),
     key_id: Type.Union([Type.String(), Type.Null()]),
+    tag: Type.Optional(Type.Object({ name: Type.String(), value: Type.String() })),
   }),
   /** Money of the organization became free. Calls that wait for money request it again. */
   money: Type.Object({ organization_id: Type.String() }),
@@ -99,6 +100,8 @@ const SCHEMAS = {
   cache: Type.Object({ organization_id: Type.String() }),
   /** An own upstream key of the organization was made, changed, rotated or revoked. */
   own_keys: Type.Object({ organization_id: Type.String() }),
+  /** A budget of a tag of the organization was made or deleted. */
+  tag_budgets: Type.Object({ organization_id: Type.String() }),
   /** A debug window of the organization was opened or closed. */
   debug: Type.Object({ organization_id: Type.String() }),
   /** The status or the limits of the organization changed. */

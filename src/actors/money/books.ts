@@ -1,4 +1,5 @@
 import { windowStart } from '../../../db/budgets/calendar.ts';
+import { isLimitedBy, type Tags } from '../../../db/budgets/tags.ts';
 import type { BudgetRow, WindowSums } from '../../../db/budgets/windows.ts';
 import type {
   GrantRow,
@@ -11,6 +12,12 @@ import type { GrantFunds } from '../../machines/grant.ts';
 import type { UnusableStatus } from './ledger-commands.ts';
 import { MoneyHints } from './money-hints.ts';
 
+/** What chooses the windows in which a grant or a hold counts: its day, and its tags that have budgets. */
+export interface Counted {
+  readonly day: string | null;
+  readonly tags: Tags | null;
+}
+
 /**
  * Moves money between the locked rows of one transaction. Every move changes a key and its
  * organization together, so the sums of both stay right. Amounts are in nano-USD.
@@ -18,7 +25,7 @@ import { MoneyHints } from './money-hints.ts';
  * What a key's cap counts of a call on an own key may be more than its charge. The difference is money that
  * returns to the organization, and stays used in the key.
  *
- * Budgets count what the caps of keys count. The `day` of a grant or a hold chooses the windows.
+ * Budgets count what the caps of keys count. The `day` and the `tags` of a grant or a hold choose the windows.
  */
 export class Books {
   /** The messages for all replicas, to be sent after the commit. */
@@ -30,13 +37,13 @@ export class Books {
   post(grant: GrantRow): void {
     const amount = grant.settled_nano_usd - grant.posted_nano_usd;
     const uncharged = grant.uncharged_nano_usd - grant.uncharged_posted_nano_usd;
-    this.charge(this.key(grant.key_id), grant.day, amount, uncharged);
+    this.charge(this.key(grant.key_id), grant, amount, uncharged);
     grant.posted_nano_usd = grant.settled_nano_usd;
     grant.uncharged_posted_nano_usd = grant.uncharged_nano_usd;
   }
 
   shrinkGrant(grant: GrantRow, amount: number): void {
-    this.freeMoney(this.key(grant.key_id), grant.day, amount);
+    this.freeMoney(this.key(grant.key_id), grant, amount);
     grant.granted_nano_usd -= amount;
   }
 
@@ -48,20 +55,20 @@ export class Books {
     counted = charged,
   ): void {
     const key = this.key(hold.key_id);
-    this.charge(key, hold.day, counted, counted - charged);
-    this.freeMoney(key, hold.day, hold.amount_nano_usd - counted);
+    this.charge(key, hold, counted, counted - charged);
+    this.freeMoney(key, hold, hold.amount_nano_usd - counted);
     hold.status = status;
     hold.charged_nano_usd = charged;
     hold.uncharged_nano_usd = counted - charged;
   }
 
-  /** Sets money aside for a grant or a hold of `day`. */
-  setAside(key: KeyRow, day: string | null, amount: number): void {
+  /** Sets money aside for a grant or a hold. */
+  setAside(key: KeyRow, of: Counted, amount: number): void {
     const organization = this.organization(key.organization_id);
     key.held_nano_usd += amount;
     organization.held_nano_usd += amount;
     organization.balance_nano_usd -= amount;
-    for (const { window } of this.windowsOf(key, day)) window.held_nano_usd += amount;
+    for (const { window } of this.windowsOf(key, of)) window.held_nano_usd += amount;
   }
 
   deposit(organization_id: string, amount: number): void {
@@ -84,15 +91,15 @@ export class Books {
     return key.expired ? 'expired' : undefined;
   }
 
-  /** Returns the free money for a grant or a hold of `day`. */
-  fundsOf(key: KeyRow, day: string | null): Omit<GrantFunds, 'replicas'> {
+  /** Returns the free money for a grant or a hold. */
+  fundsOf(key: KeyRow, of: Counted): Omit<GrantFunds, 'replicas'> {
     return {
       key_free:
         key.limit_nano_usd === null
           ? null
           : key.limit_nano_usd - key.used_nano_usd - key.held_nano_usd,
       balance: this.organization(key.organization_id).balance_nano_usd,
-      budgets: this.windowsOf(key, day).map(({ budget, window }) => ({
+      budgets: this.windowsOf(key, of).map(({ budget, window }) => ({
         id: budget.id,
         free: budget.limit_nano_usd - window.used_nano_usd - window.held_nano_usd,
       })),
@@ -107,37 +114,35 @@ export class Books {
     return requireRow(this.rows.organizations.get(id), 'organization', id);
   }
 
-  /** Returns the windows of a day that limit a key. */
+  /** Returns the windows that limit money of a key. */
   private windowsOf(
-    key: KeyRow,
-    day: string | null,
+    { id: key_id, organization_id }: KeyRow,
+    { day, tags }: Counted,
   ): { readonly budget: BudgetRow; readonly window: WindowSums }[] {
     const { budgets } = this.rows;
     if (budgets.length === 0 || day === null) return [];
     return budgets.flatMap((budget) => {
-      const isOfKey =
-        budget.organization_id === key.organization_id &&
-        (budget.key_id === null || budget.key_id === key.id);
-      const window = isOfKey && budget.windows.get(windowStart(budget.period, day));
+      const isLimited = isLimitedBy(budget, { organization_id, key_id, tags });
+      const window = isLimited && budget.windows.get(windowStart(budget.period, day));
       return window ? [{ budget, window }] : [];
     });
   }
 
-  private freeMoney(key: KeyRow, day: string | null, amount: number): void {
+  private freeMoney(key: KeyRow, of: Counted, amount: number): void {
     if (amount === 0) return;
-    this.setAside(key, day, -amount);
+    this.setAside(key, of, -amount);
     this.hints.onMoneyFreed(key.organization_id);
   }
 
   /** Turns held money into used money. The organization gets the part back that is not charged. */
-  private charge(key: KeyRow, day: string | null, counted: number, uncharged: number): void {
+  private charge(key: KeyRow, of: Counted, counted: number, uncharged: number): void {
     const organization = this.organization(key.organization_id);
     key.held_nano_usd -= counted;
     key.used_nano_usd += counted;
     key.uncharged_nano_usd += uncharged;
     organization.held_nano_usd -= counted;
     organization.settled_nano_usd += counted - uncharged;
-    for (const { window } of this.windowsOf(key, day)) {
+    for (const { window } of this.windowsOf(key, of)) {
       window.held_nano_usd -= counted;
       window.used_nano_usd += counted;
     }

@@ -33,12 +33,12 @@ export class GrantCommands {
     const { need, want } = command;
     const decision = decideAmount(
       { need, want: isOfToday ? want : need },
-      { ...this.books.fundsOf(key, grant.day), replicas: this.liveReplicas.size },
+      { ...this.books.fundsOf(key, grant), replicas: this.liveReplicas.size },
     );
     if (decision.type === 'short') {
-      return this.shortage.explain(decision, key, { ...command, day: grant.day });
+      return this.shortage.explain(decision, key, { ...command, day: grant.day, tags: grant.tags });
     }
-    this.books.setAside(key, grant.day, decision.amount);
+    this.books.setAside(key, grant, decision.amount);
     grant.granted_nano_usd += decision.amount;
     // A grant without money gets no row.
     if (decision.amount > 0) rows.grants.set(grant.id, grant);
@@ -104,5 +104,6 @@ function newGrant(command: GrantCommand, day: string): GrantRow {
     uncharged_posted_nano_usd: 0,
     recall_acked: 0,
     day,
+    tags: command.tags ?? null,
   };
 }

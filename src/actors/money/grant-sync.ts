@@ -1,3 +1,4 @@
+import type { Tags } from '../../../db/budgets/tags.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { AdmissionQueue, WaitingCall } from './admission-queue.ts';
 import { Grant, type GrantAnswer, GrantFencedError } from './grant.ts';
@@ -15,6 +16,7 @@ const RETRY_MS = 100;
 interface SyncedQuota {
   readonly key_id: string;
   readonly organization_id: string;
+  readonly tags: Tags | undefined;
   readonly machine: QuotaMachine;
   readonly waiting: AdmissionQueue;
   readonly spend: RecentSpend;
@@ -66,7 +68,7 @@ export class GrantSync {
     private readonly quota: SyncedQuota,
     private readonly deps: QuotaDeps,
   ) {
-    this.grant = new Grant(quota.key_id, quota.organization_id, deps);
+    this.grant = new Grant(quota.key_id, quota.organization_id, deps, quota.tags);
     this.overruns = new Overruns(deps.clock, quota.machine);
   }
 
@@ -160,7 +162,8 @@ export class GrantSync {
 
   /** Called if the replica of the grant is dead. Calls in flight still charge the closed row. */
   replaceGrant(): void {
-    this.grant = new Grant(this.quota.key_id, this.quota.organization_id, this.deps);
+    const { key_id, organization_id, tags } = this.quota;
+    this.grant = new Grant(key_id, organization_id, this.deps, tags);
     this.quota.machine.send({ type: 'REPLACED' });
     // The new grant must not pay for extensions of calls that the old grant covered.
     this.quota.waiting.rejectExtensions(ledgerUnavailableError());

@@ -1,3 +1,4 @@
+import type { Tags } from '../../../db/budgets/tags.ts';
 import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
 import type { GrantCommand, LedgerAnswer, ReturnCommand } from './ledger-commands.ts';
@@ -52,6 +53,8 @@ export class Grant {
     private readonly key_id: string,
     private readonly organization_id: string,
     private readonly deps: GrantDeps,
+    /** The tags of its calls that have budgets; undefined = none. */
+    private readonly tags?: Tags,
   ) {
     this.id = deps.ids.uuid();
     this.replica_id = deps.replica_id();
@@ -71,7 +74,13 @@ export class Grant {
     request: Pick<GrantCommand, 'need' | 'want' | 'recall_seq' | 'for_overrun' | 'in_flight'>,
   ): Promise<GrantAnswer> {
     const { replica_id } = this;
-    const answer = await this.submit({ type: 'GRANT', replica_id, ...request });
+    const tags = this.tags && { tags: this.tags };
+    const answer = await this.submit({
+      type: 'GRANT',
+      replica_id,
+      ...request,
+      ...tags,
+    });
     if (answer.type === 'granted') this.granted = answer.granted;
     return answer;
   }

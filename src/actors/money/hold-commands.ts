@@ -1,7 +1,7 @@
 import type { HoldRow, KeyRow } from '../../../db/ledger/rows.ts';
 import type { UsageLine } from '../../../db/ledger/usage-line.ts';
 import { decideAmount } from '../../machines/grant.ts';
-import type { Books } from './books.ts';
+import type { Books, Counted } from './books.ts';
 import type {
   EndHoldCommand,
   ExtendHoldCommand,
@@ -30,7 +30,9 @@ export class HoldCommands {
     const unusable = this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
     const { day } = key;
-    const refused = await this.setAside(key, day, command.amount, command.recall_seq ?? null);
+    const tags = command.tags ?? null;
+    const counted = { day, tags };
+    const refused = await this.setAside(key, counted, command.amount, command.recall_seq ?? null);
     if (refused) return refused;
     rows.holds.set(command.hold_id, {
       id: command.hold_id,
@@ -42,7 +44,7 @@ export class HoldCommands {
       uncharged_nano_usd: 0,
       reference: command.reference,
       expires_at: command.expires_at,
-      day,
+      ...counted,
     });
     return { type: 'held' };
   }
@@ -53,7 +55,7 @@ export class HoldCommands {
     if (hold.status !== 'held') return holdEnded(hold);
     const extra = command.amount - hold.amount_nano_usd;
     if (extra <= 0) return { type: 'held' };
-    const refused = await this.setAside(this.books.key(hold.key_id), hold.day, extra, null);
+    const refused = await this.setAside(this.books.key(hold.key_id), hold, extra, null);
     if (refused) return refused;
     hold.amount_nano_usd = command.amount;
     return { type: 'held' };
@@ -92,10 +94,10 @@ export class HoldCommands {
   /** Adds at most `missing` nano-USD to the hold, and returns how much was free. */
   private addFreeMoney(hold: HoldRow, missing: number): number {
     const key = this.books.key(hold.key_id);
-    const { key_free, balance, budgets } = this.books.fundsOf(key, hold.day);
+    const { key_free, balance, budgets } = this.books.fundsOf(key, hold);
     const free = Math.min(key_free ?? missing, balance, ...budgets.map((budget) => budget.free));
     const added = Math.max(0, Math.min(missing, free));
-    this.books.setAside(key, hold.day, added);
+    this.books.setAside(key, hold, added);
     hold.amount_nano_usd += added;
     return added;
   }
@@ -106,18 +108,19 @@ export class HoldCommands {
    */
   private async setAside(
     key: KeyRow,
-    day: string | null,
+    counted: Counted,
     amount: number,
     recall_seq: number | null,
   ): Promise<LedgerAnswer | undefined> {
     const decision = decideAmount(
       { need: amount, want: amount },
-      { ...this.books.fundsOf(key, day), replicas: 1 },
+      { ...this.books.fundsOf(key, counted), replicas: 1 },
     );
     if (decision.type === 'short') {
-      return this.shortage.explain(decision, key, { day, recall_seq });
+      const { day, tags } = counted;
+      return this.shortage.explain(decision, key, { day, tags, recall_seq });
     }
-    this.books.setAside(key, day, amount);
+    this.books.setAside(key, counted, amount);
     return undefined;
   }
 }

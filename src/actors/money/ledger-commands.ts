@@ -1,4 +1,5 @@
 import type { BudgetPeriod } from '../../../db/budgets/calendar.ts';
+import type { Tags } from '../../../db/budgets/tags.ts';
 import type { InlineLine, UsageLine } from '../../../db/ledger/usage-line.ts';
 
 /**
@@ -55,6 +56,8 @@ export interface GrantCommand {
    * counts in the budgets of that day, as the reservation of the call does.
    */
   in_flight?: boolean;
+  /** The tags of the grant's calls that have budgets; missing = none. They never change. */
+  tags?: Tags | undefined;
 }
 
 /** Returns unused money of a grant and acknowledges recalls. */
@@ -83,6 +86,8 @@ export interface HoldCommand {
   expires_at: string;
   /** The recall that an earlier `contended` answer started; null = none. */
   recall_seq?: number | null;
+  /** The tags of the work that have budgets; missing = none. */
+  tags?: Tags | undefined;
 }
 
 /** Raises the amount of a hold. */
@@ -148,8 +153,10 @@ export type UnusableStatus =
 export interface RefusingBudget {
   id: string;
   period: BudgetPeriod;
-  /** The key that the budget limits; null = the organization. */
+  /** The key that the budget limits; null = the organization, or a tag. */
   key_id: string | null;
+  /** The tag that the budget limits; null = none. */
+  tag: { readonly name: string; readonly value: string } | null;
   /** The time until the next window begins, ms. */
   resets_in_ms: number;
 }

@@ -37,6 +37,7 @@ export async function applyMoneyCommands(
     grant_ids: commands.flatMap((command) => ('grant_id' in command ? [command.grant_id] : [])),
     hold_ids: commands.flatMap((command) => ('hold_id' in command ? [command.hold_id] : [])),
     charged_grant_ids,
+    tags: commands.flatMap((command) => ('tags' in command && command.tags ? [command.tags] : [])),
     reaped_replica_ids: reaped,
   });
   const batch = new Batch(tx, rows, new Set(replicas));

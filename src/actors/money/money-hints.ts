@@ -22,7 +22,7 @@ export class MoneyHints {
 
   /** Adds a recall. In each scope only the highest number is kept, because it covers lower ones. */
   onRecall(recall: Recall): void {
-    const scope = JSON.stringify([recall.organization_id, recall.key_id]);
+    const scope = JSON.stringify([recall.organization_id, recall.key_id, recall.tag]);
     const earlier = this.recallsByScope.get(scope);
     if (!earlier || earlier.seq < recall.seq) this.recallsByScope.set(scope, recall);
   }

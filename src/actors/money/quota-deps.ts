@@ -1,11 +1,13 @@
 import type { QuotaEvent } from '../../machines/quota.ts';
 import type { Clock, IdSource } from '../clock.ts';
+import type { BudgetedTags } from './budgeted-tags.ts';
 import type { Lane } from './lane.ts';
 import type { QuotaMachine } from './quota-machine.ts';
 
 /** What observers of a quota actor see of it. */
 interface ObservedQuota {
-  readonly key_id: string;
+  /** The id of its key; with a suffix if its calls have budgeted tags. */
+  readonly name: string;
   readonly organization_id: string;
   readonly machine: Pick<QuotaMachine, 'ring' | 'last'>;
 }
@@ -16,6 +18,8 @@ export interface QuotaDeps {
   clock: Clock;
   ids: IdSource;
   replica_id: () => string;
+  /** The tags that budgets limit. Without it, no tag has a budget. */
+  budgeted?: Pick<BudgetedTags, 'of'>;
   /** False if this replica's lease may have ended; then no call is admitted. */
   mayAdmit: () => boolean;
   /** Called if the database reports that this replica was declared dead. */

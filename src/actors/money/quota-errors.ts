@@ -70,12 +70,13 @@ const SPANS = { day: 'today', week: 'this week', month: 'this month' } as const;
 
 /** Returns the error for a call if the window of a budget has too little money left for it. */
 function budgetSpentError(
-  { period, key_id, resets_in_ms }: RefusingBudget,
+  { period, key_id, tag, resets_in_ms }: RefusingBudget,
   amounts: { readonly balance_usd: number; readonly estimated_cost_usd: number },
 ): WeirError {
   const retry_after = Math.max(1, Math.ceil(resets_in_ms / 1_000));
   const span = SPANS[period];
-  const owner = key_id === null ? 'the organization' : 'this API key';
+  const ownerOfAll = key_id === null ? 'the organization' : 'this API key';
+  const owner = tag ? `calls with the tag “${tag.name}: ${tag.value}”` : ownerOfAll;
   const message =
     amounts.balance_usd > 0
       ? `This request may cost more than what is left of the budget of ${owner} for ${span}.`

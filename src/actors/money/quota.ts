@@ -1,4 +1,5 @@
 import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
+import type { Tags } from '../../../db/budgets/tags.ts';
 import { organizationStatusError } from '../../errors/organization-status.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
@@ -9,19 +10,23 @@ import type { LedgerAnswer, UnusableStatus } from './ledger-commands.ts';
 import type { QuotaDeps } from './quota-deps.ts';
 import { ledgerUnavailableError, moneyInFlightError, quotaError } from './quota-errors.ts';
 import { QuotaMachine } from './quota-machine.ts';
+import { quotaName } from './quota-name.ts';
 import { RecentSpend } from './recent-spend.ts';
 import {
   type Consumption,
+  chargedLine,
   Reservation,
   type ReservationOwner,
   type Settlement,
 } from './reservation.ts';
 
 /**
- * The quota actor of one key on this replica: its machine, its charges, and its exchange with the
+ * The quota actor of one key on this replica, for calls with the same budgeted tags: its machine, its charges, and its exchange with the
  * ledger. A call that the grant covers is admitted synchronously. Other calls wait for the ledger.
  */
 export class QuotaActor implements ReservationOwner {
+  /** The name of the actor for observers. It shows that the calls have tags, but not which. */
+  readonly name: string;
   readonly machine: QuotaMachine;
   readonly waiting: AdmissionQueue;
   private readonly sync: GrantSync;
@@ -33,7 +38,7 @@ export class QuotaActor implements ReservationOwner {
 
   /**
    * `replace` retires an actor whose day has ended, and returns the present actor of the key. `spend` is the
-   * recent spend of the key.
+   * recent spend of the key. `tags` are the tags of its calls that have budgets.
    */
   constructor(
     readonly key_id: string,
@@ -42,7 +47,9 @@ export class QuotaActor implements ReservationOwner {
     private readonly replace: (actor: QuotaActor) => QuotaActor,
     ringLimit?: () => number,
     readonly spend = new RecentSpend(),
+    readonly tags: Tags | undefined = undefined,
   ) {
+    this.name = quotaName(key_id, tags);
     const { onEvent, clock } = deps;
     this.machine = new QuotaMachine(
       // The present actor of the key is observed, and no retired one.
@@ -316,19 +323,12 @@ export class QuotaActor implements ReservationOwner {
     const charge = grant
       ? this.machine.settle(reserved, counted).charge
       : Math.min(counted, reserved);
-    const charged = Math.min(actual, charge);
     this.spend.recordCharge(charge);
     this.unsettled += 1;
     if (grant) grant.unanswered += charge;
     const committed = this.deps.lane.submit({
       type: 'SETTLE',
-      line: {
-        ...line,
-        grant_id,
-        charged_nano_usd: charged,
-        overrun_nano_usd: actual - charged,
-        ...(charge === charged ? {} : { counted_nano_usd: charge }),
-      },
+      line: chargedLine(line, grant_id, actual, charge),
     });
     this.onSumsChanged();
     let answer: LedgerAnswer | undefined;

@@ -1,4 +1,5 @@
 import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
+import { hasTag, type Tags } from '../../../db/budgets/tags.ts';
 import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { RING_EVENTS } from '../../replay/event-ring.ts';
@@ -9,6 +10,8 @@ import type { RecentSpend } from './recent-spend.ts';
 
 /** The most keys that have an actor on this replica. Idle actors without money are removed. */
 const MAX_QUOTA_ACTORS = 100_000;
+/** The most sets of budgeted tags that calls of one key have at a time on this replica. */
+const MAX_TAG_SETS_OF_KEY = 2_000;
 /**
  * How often the actors are swept. An actor without calls returns its grant after one or two sweeps.
  */
@@ -17,11 +20,25 @@ const QUOTA_SWEEP_MS = 5_000;
 const MAX_RING_EVENTS = 200_000;
 const MIN_RING_EVENTS = 8;
 
-/** The quota actors of this replica. Each API key in recent use has one actor. */
+/** What a quota actor is for: a key, and the budgeted tags of its calls. */
+interface QuotaScope {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly tags?: Tags | undefined;
+}
+
+/**
+ * The quota actors of this replica. Each API key in recent use has one actor for its calls without budgeted tags, and
+ * one for each set of budgeted tags that its calls have: a grant counts in the budgets of its tags, so calls with
+ * other tags need another grant.
+ */
 export class Quotas {
+  /** By `placeOf`. */
   private readonly actors = new Map<string, QuotaActor>();
   /** Actors whose day has ended, until their calls have ended. */
   private readonly retired = new Set<QuotaActor>();
+  /** How many actors with tags each key has. */
+  private readonly tagged = new Map<string, number>();
   private stopClock: () => void = () => undefined;
   private sweptAt: number;
   /** The highest number of a recall that this replica knows. */
@@ -43,39 +60,56 @@ export class Quotas {
   }
 
   /**
-   * Returns the actor of a key, and creates the actor if needed. Throws `service_unavailable` if
-   * there are too many actors.
+   * Returns the actor for a call with a key and all of its tags, and creates the actor if needed. Throws
+   * `service_unavailable` if there are too many actors.
    */
-  getOrCreate(key: { id: string; organization_id: string }): QuotaActor {
-    const existing = this.actors.get(key.id);
-    if (existing) return existing;
-    if (this.actors.size >= MAX_QUOTA_ACTORS) {
-      throw new WeirError('service_unavailable', 'Too many API keys are in use.', {
-        retry_after: 5,
-      });
-    }
-    return this.create(key);
+  getOrCreate(key: { id: string; organization_id: string }, tags?: Tags): QuotaActor {
+    return this.open({ ...key, tags: tags && this.deps.budgeted?.of(key.organization_id, tags) });
   }
 
-  private create(key: { id: string; organization_id: string }, spend?: RecentSpend): QuotaActor {
+  private open({ id, organization_id, tags }: QuotaScope): QuotaActor {
+    const existing = this.actors.get(placeOf(id, tags));
+    if (existing) return existing;
+    if (this.actors.size >= MAX_QUOTA_ACTORS) throw tooManyInUse('API keys');
+    if (tags && (this.tagged.get(id) ?? 0) >= MAX_TAG_SETS_OF_KEY) {
+      throw tooManyInUse('sets of tags with budgets');
+    }
+    return this.create({ id, organization_id, tags });
+  }
+
+  private create({ id, organization_id, tags }: QuotaScope, spend?: RecentSpend): QuotaActor {
     const { deps, replace, ringLimit } = this;
-    const actor = new QuotaActor(key.id, key.organization_id, deps, replace, ringLimit, spend);
-    this.actors.set(key.id, actor);
+    const actor = new QuotaActor(id, organization_id, deps, replace, ringLimit, spend, tags);
+    this.actors.set(placeOf(id, tags), actor);
+    if (tags) this.tagged.set(id, (this.tagged.get(id) ?? 0) + 1);
     return actor;
   }
 
-  /** Retires an actor whose day has ended. Returns the present actor of its key. */
+  private remove(place: string, { key_id, tags }: QuotaActor): void {
+    this.actors.delete(place);
+    if (!tags) return;
+    const others = (this.tagged.get(key_id) ?? 0) - 1;
+    if (others > 0) this.tagged.set(key_id, others);
+    else this.tagged.delete(key_id);
+  }
+
+  /** Retires an actor whose day has ended. Returns the present actor for the same calls. */
   private readonly replace = (actor: QuotaActor): QuotaActor => {
-    const key = { id: actor.key_id, organization_id: actor.organization_id };
-    if (this.actors.get(key.id) !== actor) return this.getOrCreate(key);
+    const { key_id: id, organization_id, tags } = actor;
+    const place = placeOf(id, tags);
+    if (this.actors.get(place) !== actor) return this.open({ id, organization_id, tags });
     this.retired.add(actor);
-    const present = this.create(key, actor.spend);
+    this.remove(place, actor);
+    const present = this.create({ id, organization_id, tags }, actor.spend);
     actor.retire();
     return present;
   };
 
-  find(key_id: string): QuotaActor | undefined {
-    return this.actors.get(key_id);
+  /** Returns an actor by its `name`: the id of its key, for the one without tags. */
+  find(name: string): QuotaActor | undefined {
+    const actor = this.actors.get(name);
+    if (actor || !name.includes(':')) return actor;
+    return this.actors.values().find((each) => each.name === name);
   }
 
   /** Makes each actor send its machine one event: the sum of the calls since the last event. */
@@ -104,11 +138,7 @@ export class Quotas {
   onRecall(seq: number, scope: RecallScope): void {
     this.lastRecall = Math.max(this.lastRecall, seq);
     for (const actor of this.withRetired()) {
-      const isInScope =
-        scope.key_id === null
-          ? scope.organization_id === actor.organization_id
-          : scope.key_id === actor.key_id;
-      if (isInScope) actor.onRecall(seq);
+      if (isRecalled(actor, scope)) actor.onRecall(seq);
     }
   }
 
@@ -122,6 +152,15 @@ export class Quotas {
     this.lastRecall = last_seq;
     for (const actor of this.withRetired()) {
       if (!actor.isEmpty) actor.onRecall(last_seq);
+    }
+  }
+
+  /** Called when the status, cap or expiry of a key changed. */
+  onKeyChanged(key_id: string, ...change: Parameters<QuotaActor['onKeyChanged']>): void {
+    this.actors.get(key_id)?.onKeyChanged(...change);
+    if (!this.tagged.has(key_id)) return;
+    for (const actor of this.actors.values()) {
+      if (actor.key_id === key_id && actor.tags) actor.onKeyChanged(...change);
     }
   }
 
@@ -159,9 +198,9 @@ export class Quotas {
 
   private sweep(): void {
     const now = this.deps.clock.now();
-    for (const [key_id, actor] of this.actors) {
+    for (const [place, actor] of this.actors) {
       actor.sweep(now - this.sweptAt);
-      if (actor.isEmpty) this.actors.delete(key_id);
+      if (actor.isEmpty) this.remove(place, actor);
     }
     for (const actor of this.retired) {
       actor.sweep(now - this.sweptAt);
@@ -169,4 +208,22 @@ export class Quotas {
     }
     this.sweptAt = now;
   }
+}
+
+/** The place of an actor in the map: its key, and the budgeted tags of its calls. No id of a key has a space. */
+function placeOf(key_id: string, tags: Tags | undefined): string {
+  return tags ? `${key_id} ${JSON.stringify(tags)}` : key_id;
+}
+
+function isRecalled(
+  { key_id, organization_id, tags }: QuotaActor,
+  { tag, ...scope }: RecallScope,
+): boolean {
+  if (scope.key_id !== null) return scope.key_id === key_id;
+  if (scope.organization_id !== organization_id) return false;
+  return tag === undefined || hasTag(tags ?? null, tag.name, tag.value);
+}
+
+function tooManyInUse(what: string): WeirError {
+  return new WeirError('service_unavailable', `Too many ${what} are in use.`, { retry_after: 5 });
 }

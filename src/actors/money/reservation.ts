@@ -7,6 +7,26 @@ export type Consumption = Omit<
   'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd' | 'counted_nano_usd'
 >;
 
+/**
+ * Returns the usage line of a call that cost `actual` nano-USD, of which the cap counts `counted`. The organization
+ * pays at most what the cap counts.
+ */
+export function chargedLine(
+  line: Consumption,
+  grant_id: string,
+  actual: number,
+  counted: number,
+): InlineLine {
+  const charged = Math.min(actual, counted);
+  return {
+    ...line,
+    grant_id,
+    charged_nano_usd: charged,
+    overrun_nano_usd: actual - charged,
+    ...(counted === charged ? {} : { counted_nano_usd: counted }),
+  };
+}
+
 /** The amounts of a charge after its commit. */
 export interface Settlement {
   /** Nano-USD that the organization pays. */

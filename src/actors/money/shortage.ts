@@ -1,5 +1,6 @@
 import type { TransactionSql } from 'postgres';
 import { windowStart } from '../../../db/budgets/calendar.ts';
+import { isLimitedBy, type Tags, tagOf } from '../../../db/budgets/tags.ts';
 import { readResetTime } from '../../../db/budgets/windows.ts';
 import { findOpenMoney, type OpenMoney, openMoneyOf } from '../../../db/ledger/in-flight.ts';
 import { nextRecall } from '../../../db/ledger/replicas.ts';
@@ -15,8 +16,9 @@ interface ShortRequest {
   /** The grant that it is for; missing for a hold. */
   readonly grant_id?: string;
   readonly recall_seq: number | null;
-  /** The day of the grant or hold. */
+  /** The day and the tags of the grant or hold. */
   readonly day: string | null;
+  readonly tags?: Tags | null | undefined;
 }
 
 /** Explains to the ledger commands of one transaction why too little money is free. */
@@ -48,7 +50,8 @@ export class ShortageExplainer {
       // A recall that was sent before is sent with its number again, because it may be lost.
       const recall_seq = request.recall_seq ?? (await nextRecall(this.tx));
       const { organization_id } = key;
-      hints.onRecall({ seq: recall_seq, organization_id, key_id: scope.key_id });
+      const { key_id, tag } = scope;
+      hints.onRecall({ seq: recall_seq, organization_id, key_id, ...(tag && { tag }) });
       return { type: 'contended', recall_seq, free };
     }
     const elsewhere = others.reduce((sum, open) => sum + open.open_nano_usd, 0);
@@ -60,19 +63,19 @@ export class ShortageExplainer {
 
   /** Returns which money could relieve a shortage, and the key whose grants a recall must reach. */
   private scopeOf({ bound, budget_id }: Shortage, key: KeyRow, day: string | null) {
+    const tag = undefined;
     if (bound === 'key')
-      return { key_id: key.id, has: (open: OpenMoney) => open.key_id === key.id };
+      return { key_id: key.id, tag, has: (open: OpenMoney) => open.key_id === key.id };
     const { organization_id } = key;
     const isOwn = (open: OpenMoney) => open.organization_id === organization_id;
     const budget = this.budgetOf(budget_id);
-    if (!budget) return { key_id: null, has: isOwn };
+    if (!budget) return { key_id: null, tag, has: isOwn };
     const { key_id, period } = budget;
     const startOf = (of: string | null) => of && windowStart(period, of);
     return {
       key_id,
-      has: (open: OpenMoney) =>
-        (key_id === null ? isOwn(open) : open.key_id === key_id) &&
-        startOf(open.day) === startOf(day),
+      tag: tagOf(budget) ?? undefined,
+      has: (open: OpenMoney) => isLimitedBy(budget, open) && startOf(open.day) === startOf(day),
     };
   }
 
@@ -81,7 +84,8 @@ export class ShortageExplainer {
     if (bound !== 'budget' || !budget || day === null)
       return bound === 'key' ? 'key' : 'organization';
     const { id, period, key_id } = budget;
-    return { id, period, key_id, resets_in_ms: await readResetTime(this.tx, budget, day) };
+    const resets_in_ms = await readResetTime(this.tx, budget, day);
+    return { id, period, key_id, tag: tagOf(budget), resets_in_ms };
   }
 
   private budgetOf(budget_id: string | undefined) {

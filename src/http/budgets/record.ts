@@ -1,4 +1,5 @@
 import type { ShownBudget } from '../../../db/budgets/rows.ts';
+import { tagOf } from '../../../db/budgets/tags.ts';
 import { usd } from '../../json/usd.ts';
 
 /** Returns what an organization chose for a budget, i.e. what `PATCH` changes. */
@@ -8,7 +9,13 @@ export function budgetSettings({ limit_nano_usd }: ShownBudget) {
 
 /** Returns what the audit log says of a budget. */
 export function auditedBudget(budget: ShownBudget) {
-  return { api_key_id: budget.key_id, period: budget.period, ...budgetSettings(budget) };
+  const { key_id: api_key_id, period } = budget;
+  const tag = tagOf(budget);
+  // A computed name makes a member also of `__proto__`.
+  return {
+    ...{ api_key_id, tag: tag && { [tag.name]: tag.value }, period },
+    ...budgetSettings(budget),
+  };
 }
 
 /** Returns a budget with its present window, as its organization sees it. */

@@ -10,6 +10,7 @@ import {
   type ShownBudget,
   updateBudgetLimit,
 } from '../../../db/budgets/rows.ts';
+import { tagOf } from '../../../db/budgets/tags.ts';
 import type { Sql, TransactionSql } from '../../../db/client.ts';
 import { nextRecall } from '../../../db/ledger/replicas.ts';
 import { newId } from '../../../db/secrets.ts';
@@ -24,6 +25,7 @@ import { requireMatch, withEtag } from '../etag.ts';
 import { changeOnce } from '../management/change-once.ts';
 import { admitManager, type ManagementDeps } from '../management/keys.ts';
 import type { PathMethods } from '../route.ts';
+import { storedTags } from '../tags-schema.ts';
 import { auditedBudget, budgetRecord, budgetSettings } from './record.ts';
 import { budgetLimitOf, CreateBudgetSchema, UpdateBudgetSchema } from './schema.ts';
 
@@ -34,6 +36,13 @@ const MAX_BUDGETS = 1_000;
 export interface BudgetRouteDeps extends ManagementDeps {
   /** Sends messages to the quota actors of all replicas. Missing if this process has none. */
   readonly organizationNews?: { readonly money: MoneyHintPublisher };
+  /** Missing if this process runs no calls. */
+  readonly budgetedTags?: {
+    /** Resolves when this replica has applied the committed tags of the organization. */
+    apply(organization_id: string): Promise<void>;
+    /** Notifies all replicas of changed tags. Must not throw. */
+    announce(organization_id: string): void;
+  };
 }
 
 const validateCreate = validator(CreateBudgetSchema);
@@ -72,14 +81,16 @@ class BudgetRoutes {
   readonly create: Handler = async (context) => {
     const manager = await admitManager(this.deps, context);
     const { value, text } = await this.read(context, manager);
-    const { api_key_id: key_id = null, period, limit_amount } = validateCreate(value);
+    const { api_key_id: key_id = null, tag, period, limit_amount } = validateCreate(value);
+    if (key_id !== null && tag) throw twoScopes();
     const { organization_id } = manager;
+    const scope = { organization_id, key_id, ...tagColumns(tag) };
     return this.change(context, manager, 'create', text, async ({ tx, hints }) => {
       if ((await countBudgets(tx, organization_id)) >= MAX_BUDGETS) throw tooManyBudgets();
       if (key_id !== null && !(await hasKey(tx, organization_id, key_id))) throw keyNotFound();
       const id = newId('budget');
       const limit_nano_usd = budgetLimitOf(limit_amount);
-      const isNew = await insertBudget(tx, { id, organization_id, key_id, period, limit_nano_usd });
+      const isNew = await insertBudget(tx, { id, ...scope, period, limit_nano_usd });
       if (!isNew) throw existsAlready(period);
       const budget = await requireBudget(tx, context, organization_id, id);
       await recall(tx, hints, budget);
@@ -122,6 +133,14 @@ class BudgetRoutes {
     });
   };
 
+  /** Applies changed tags here before the answer; the announcement reaches the other replicas. */
+  private async applyTags(organization_id: string, verb: string): Promise<void> {
+    const { budgetedTags } = this.deps;
+    if (verb === 'update') return;
+    budgetedTags?.announce(organization_id);
+    await budgetedTags?.apply(organization_id).catch(() => undefined);
+  }
+
   private read({ request, bytes }: RequestContext, { organization_id }: Manager) {
     return readJsonObject(request, bytes.of(organization_id), MAX_MANAGEMENT_BODY_BYTES);
   }
@@ -145,6 +164,7 @@ class BudgetRoutes {
         return work({ tx, manager, hints });
       });
       publisher?.publish(hints);
+      await this.applyTags(organization_id, verb);
       return answer;
     } catch (error) {
       if (!(error instanceof WeirError)) publisher?.publishUnknown();
@@ -153,13 +173,17 @@ class BudgetRoutes {
   }
 }
 
+/** Returns the columns of a budget's tag. */
+function tagColumns(tag: Readonly<Record<string, string>> | null | undefined) {
+  const [[tag_name, tag_value] = [null, null]] = Object.entries(storedTags(tag ?? {}));
+  return { tag_name, tag_value };
+}
+
 /** Requests the unused money back that the budget limits, so that its next grant knows the new limit. */
-async function recall(
-  tx: TransactionSql,
-  hints: MoneyHints,
-  { organization_id, key_id }: ShownBudget,
-): Promise<void> {
-  hints.onRecall({ seq: await nextRecall(tx), organization_id, key_id });
+async function recall(tx: TransactionSql, hints: MoneyHints, budget: ShownBudget): Promise<void> {
+  const { organization_id, key_id } = budget;
+  const tag = tagOf(budget);
+  hints.onRecall({ seq: await nextRecall(tx), organization_id, key_id, ...(tag && { tag }) });
 }
 
 function audit(
@@ -192,6 +216,12 @@ async function requireBudget(
 
 function keyNotFound(): WeirError {
   return new WeirError('invalid_request', 'There is no such API key.', { param: 'api_key_id' });
+}
+
+function twoScopes(): WeirError {
+  return new WeirError('invalid_request', 'A budget limits a key or a tag, not both.', {
+    ...{ param: 'tag', hint: 'Send either api_key_id or tag.' },
+  });
 }
 
 function existsAlready(period: string): WeirError {

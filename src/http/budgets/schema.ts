@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
+import { tagsSchema } from '../tags-schema.ts';
 
 const MAX_BUDGET_USD = 1_000_000;
 const MAX_ID_CHARS = 200;
 const NANO_PER_USD = 1_000_000_000;
+const NO_NUL = '^[^\\u0000]*$';
 const closed = { additionalProperties: false };
 
 const limit_amount = Type.Number({
@@ -14,12 +16,14 @@ const limit_amount = Type.Number({
 export const CreateBudgetSchema = Type.Object(
   {
     api_key_id: Type.Optional(
-      Type.Union(
-        [Type.String({ maxLength: MAX_ID_CHARS, pattern: '^[^\\u0000]*$' }), Type.Null()],
-        {
-          errorMessage: 'must be null or the id of an API key',
-        },
-      ),
+      Type.Union([Type.String({ maxLength: MAX_ID_CHARS, pattern: NO_NUL }), Type.Null()], {
+        errorMessage: 'must be null or the id of an API key',
+      }),
+    ),
+    tag: Type.Optional(
+      Type.Union([tagsSchema({ minProperties: 1, maxProperties: 1 }), Type.Null()], {
+        errorMessage: 'must be null or an object with one name and its value',
+      }),
     ),
     period: Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month')], {
       errorMessage: 'must be day, week or month',

@@ -10,6 +10,7 @@ export function keySettings(key: ManagedKey) {
     cap_counts: key.cap_counts,
     models: key.models,
     tags: key.tags,
+    call_tags: key.call_tags,
     external_id: key.external_id,
     requests_per_minute: key.requests_per_minute,
     limits: key.limits,

@@ -82,6 +82,7 @@ const DEFAULTS = {
   cap_counts: 'charged' as const,
   models: [],
   tags: [],
+  call_tags: {},
   external_id: null,
   requests_per_minute: null,
   limits: [],

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { WeirError } from '../../errors/weir-error.ts';
 import { MAX_CLIENT_TIMEOUT_MS, MIN_CLIENT_TIMEOUT_MS } from '../../inference/client-deadline.ts';
+import { storedTags, tagsSchema } from '../tags-schema.ts';
 import { LIMITS } from './key-limits.ts';
 import { choiceParameter } from './list-query.ts';
 import { parseRfc3339 } from './rfc3339.ts';
@@ -10,6 +11,8 @@ const MAX_STORED_CAP_USD = 100_000;
 const MAX_NAME_CHARS = 50;
 const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 const MAX_TAGS = 20;
+/** As many as OpenAI takes of a client (OpenAI docs: Chat Completions, metadata). */
+const MAX_CALL_TAGS = 16;
 const MAX_TAG_CHARS = 64;
 const MAX_EXTERNAL_ID_CHARS = 200;
 /** PostgreSQL's text type stores every character except NUL. */
@@ -56,6 +59,7 @@ const fields = {
       { maxItems: MAX_TAGS, errorMessage: `must be an array of at most ${MAX_TAGS} tags` },
     ),
   ),
+  call_tags: Type.Optional(tagsSchema({ maxProperties: MAX_CALL_TAGS })),
   external_id: Type.Optional(
     Type.Union(
       [
@@ -142,6 +146,7 @@ export function normalizeKeyFields(body: CreateKeyBody) {
     ...(body.cap_counts === undefined ? {} : { cap_counts: body.cap_counts }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
     ...(body.tags === undefined ? {} : { tags: [...new Set(body.tags)] }),
+    ...(body.call_tags === undefined ? {} : { call_tags: storedTags(body.call_tags) }),
     ...(body.external_id === undefined ? {} : { external_id: body.external_id }),
     ...(body.requests_per_minute === undefined
       ? {}

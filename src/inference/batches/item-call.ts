@@ -95,6 +95,7 @@ async function runItem(
   }
   checkMessages(body);
   refuseLargeImages('anthropic', body, item.params);
+  record.addTags(key.call_tags);
   record.ask(body);
   const inference = deps.inference();
   const model = resolveModel(

@@ -212,7 +212,7 @@ async function reserveDirect(
   const { model, key } = call;
   const amount = mostOfDirect(call);
   call.record?.resolve(model, SCENES[model.operation]);
-  const quota = deps.quotas.getOrCreate(key);
+  const quota = deps.quotas.getOrCreate(key, call.record?.tags);
   const { request_id: call_id } = call;
   const request = { amount, minimum: () => amount, signal: call.signal, call_id };
   // Only chat is counted in tokens: the most of another call is not known.

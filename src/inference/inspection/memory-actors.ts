@@ -124,10 +124,10 @@ export class MemoryActors {
   }
 }
 
-function ofQuota({ key_id, organization_id, machine }: QuotaActor): Found {
+function ofQuota({ name: id, organization_id, machine }: QuotaActor): Found {
   const snapshot = machine.last;
   const { ring } = machine;
-  return { kind: 'quota', id: key_id, organization_id, state: statePath(snapshot), ring, snapshot };
+  return { kind: 'quota', id, organization_id, state: statePath(snapshot), ring, snapshot };
 }
 
 function ofChannel({ config, model, ring, snapshot }: ChannelActor): Found {

@@ -1,3 +1,4 @@
+import type { Tags } from '../../../db/budgets/tags.ts';
 import type {
   CallDetail,
   CallFacts,
@@ -23,6 +24,8 @@ export type FreeOutcome =
 export interface RecordedKey {
   readonly id: string;
   readonly organization_id: string;
+  /** Tags of each call with the key. They replace those of the client with the same names. */
+  readonly call_tags?: Tags;
 }
 
 /** What is known of a request when its key is known. */
@@ -67,7 +70,7 @@ export class CallRecord {
   channel_id = '';
   stream = false;
   end_user: string | undefined;
-  tags: Readonly<Record<string, string>> | undefined;
+  tags: Tags | undefined;
   /** The reserved amount, nano-USD. 0 after the reservation has ended. */
   held_nano_usd = 0;
   status = 200;
@@ -105,6 +108,7 @@ export class CallRecord {
     private readonly onEnded: OnCallEnded,
   ) {
     this.authenticated_ms = performance.now();
+    this.addTags(key.call_tags ?? {});
   }
 
   get hasEnded(): boolean {
@@ -128,6 +132,12 @@ export class CallRecord {
     if (typeof user === 'string') this.end_user = storable(user, MAX_TAG_CHARS);
     if (typeof metadata === 'object' && metadata !== null) this.tag(metadata);
     if (typeof model === 'string') this.model = storable(model, MAX_MODEL_CHARS);
+  }
+
+  /** Adds tags; those with a name that is known replace it. */
+  addTags(tags: Tags): void {
+    const all = { ...this.tags, ...tags };
+    if (Object.keys(all).length > 0) this.tags = all;
   }
 
   /** Notes the model that serves the call, and whether the answer is a stream. */
@@ -266,8 +276,8 @@ export class CallRecord {
       if (name === 'user_id') this.end_user ??= text;
       else tags.push([storable(name, MAX_TAG_CHARS), text]);
     }
-    // `fromEntries` also keeps a tag that is named `__proto__`.
-    if (tags.length > 0) this.tags = Object.fromEntries(tags);
+    // Those that are known already are of the key.
+    this.addTags({ ...Object.fromEntries(tags), ...this.tags });
   }
 
   private latestAttempt(): Attempt {

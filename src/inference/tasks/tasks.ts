@@ -7,6 +7,7 @@ import type { Channels } from '../../actors/channels/channels.ts';
 import type { OwnKeys, OwnServing } from '../../actors/channels/own-keys.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
+import type { BudgetedTags } from '../../actors/money/budgeted-tags.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
@@ -52,6 +53,8 @@ export interface TasksDeps {
   readonly own?: Pick<OwnKeys, 'serving'> | undefined;
   /** The limits of keys. Without it, no key has any. */
   readonly limits?: CallLimits | undefined;
+  /** The tags that budgets limit. Without it, no tag has a budget. */
+  readonly budgeted?: Pick<BudgetedTags, 'of'> | undefined;
   /**
    * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
    */
@@ -217,6 +220,7 @@ export class Tasks implements TaskPort {
             reference: id,
             expires_at,
             recall_seq,
+            tags: this.deps.budgeted?.of(key.organization_id, request.record?.tags),
           },
           inTransaction: (tx: TransactionSql) => {
             const record = request.record?.taskFacts();

@@ -1,5 +1,5 @@
 /**
- * Ledger commands of keys with budgets, while the database's clock crosses days, months and changes of clocks.
+ * Ledger commands of keys and tags with budgets, while the database's clock crosses days, months and changes of clocks.
  * A model adds up what was reserved on which day, by JavaScript's calendar; each window must have these sums, and
  * never more than its limit (P2).
  */
@@ -39,10 +39,24 @@ const STARTS = [
   ['Asia/Kolkata', '2027-02-28T12:00:00Z'],
 ] as const;
 
-/** Money that was set aside on a day, as the model believes it to be. */
-interface Reserved {
-  readonly id: string;
+/** Whose money it is: that of a key, for calls with some tags. */
+interface Money {
   readonly key: number;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** What a budget limits: a key, all keys (null), or a tag. */
+const SCOPES = [0, 1, null, ['team', 'blue'], ['env', 'prod']] as const;
+type Scope = (typeof SCOPES)[number];
+
+function isLimited(scope: Scope, { key, tags }: Money): boolean {
+  if (scope === null || typeof scope === 'number') return scope === null || scope === key;
+  return tags[scope[0]] === scope[1];
+}
+
+/** Money that was set aside on a day, as the model believes it to be. */
+interface Reserved extends Money {
+  readonly id: string;
   readonly day: string;
   granted: number;
   settled: number;
@@ -50,12 +64,13 @@ interface Reserved {
 }
 
 const amount = fc.integer({ min: 0, max: 60 });
+const tags = fc.constantFrom<Money['tags']>({}, { team: 'blue' }, { env: 'prod', team: 'blue' });
 const step = fc.oneof(
   fc.record({
     type: fc.constant('wait' as const),
     hours: fc.double({ min: 0, max: 30, noNaN: true }),
   }),
-  fc.record({ type: fc.constant('grant' as const), key: fc.nat(1), pick: fc.nat(5), amount }),
+  fc.record({ type: fc.constant('grant' as const), key: fc.nat(1), tags, pick: fc.nat(5), amount }),
   fc.record({ type: fc.constant('extend' as const), pick: fc.nat(20), amount }),
   fc.record({ type: fc.constant('settle' as const), pick: fc.nat(20), amount, uncharged: amount }),
   fc.record({
@@ -64,7 +79,7 @@ const step = fc.oneof(
     amount,
     close: fc.boolean(),
   }),
-  fc.record({ type: fc.constant('hold' as const), key: fc.nat(1), amount }),
+  fc.record({ type: fc.constant('hold' as const), key: fc.nat(1), tags, amount }),
   fc.record({
     type: fc.constant('settle hold' as const),
     pick: fc.nat(20),
@@ -74,7 +89,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('release hold' as const), pick: fc.nat(20) }),
   fc.record({
     type: fc.constant('budget' as const),
-    key: fc.constantFrom(0, 1, null),
+    scope: fc.constantFrom<Scope>(...SCOPES),
     period: fc.constantFrom<BudgetPeriod>('day', 'week', 'month'),
     limit: fc.integer({ min: 0, max: 300 }),
   }),
@@ -84,7 +99,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 class World {
   readonly grants: Reserved[] = [];
   readonly holds: Reserved[] = [];
-  readonly budgets: { id: string; key: number | null; period: BudgetPeriod; limit: number }[] = [];
+  readonly budgets: { id: string; scope: Scope; period: BudgetPeriod; limit: number }[] = [];
   private readonly format: Intl.DateTimeFormat;
 
   constructor(
@@ -149,10 +164,17 @@ class World {
       }
       case 'hold': {
         const id = systemIdSource.uuid();
-        const answer = await this.submit(hold(this.account(each.key), each.amount, id));
+        const answer = await this.submit({
+          ...hold(this.account(each.key), each.amount, id),
+          ...(isTagged(each) ? { tags: each.tags } : {}),
+        });
         if (answer.type !== 'held') return;
-        const { key, amount: granted } = each;
-        this.holds.push({ ...{ id, key, granted, settled: 0 }, day: this.today, isOpen: true });
+        const { key, tags, amount: granted } = each;
+        this.holds.push({
+          ...{ id, key, tags, granted, settled: 0 },
+          day: this.today,
+          isOpen: true,
+        });
         return;
       }
       case 'settle hold': {
@@ -174,12 +196,13 @@ class World {
         return;
       }
       case 'budget': {
-        const { key, period, limit } = each;
-        if (this.budgets.some((one) => one.key === key && one.period === period)) return;
+        const { scope, period, limit } = each;
+        if (this.budgets.some((one) => one.scope === scope && one.period === period)) return;
         const { organization_id } = this.account(0);
-        const key_id = key === null ? null : this.account(key).key_id;
-        const id = await makeBudget(sql, { organization_id, key_id }, period, limit);
-        this.budgets.push({ id, key, period, limit });
+        const key_id = typeof scope === 'number' ? this.account(scope).key_id : null;
+        const tag = typeof scope === 'object' && scope ? scope : undefined;
+        const id = await makeBudget(sql, { organization_id, key_id, tag }, period, limit);
+        this.budgets.push({ id, scope, period, limit });
         return;
       }
       default:
@@ -187,15 +210,17 @@ class World {
     }
   }
 
-  private request(of: Pick<Reserved, 'key' | 'id' | 'granted'>, need: number) {
-    return { ...grant(this.account(of.key), need, of.id), expected_granted: of.granted };
+  private request(of: Pick<Reserved, 'key' | 'tags' | 'id' | 'granted'>, need: number) {
+    const tags = isTagged(of) ? { tags: of.tags } : {};
+    return { ...grant(this.account(of.key), need, of.id), ...tags, expected_granted: of.granted };
   }
 
   private async grant(each: Extract<Step, { type: 'grant' }>): Promise<void> {
-    const { key } = each;
+    const { key, tags } = each;
     const earlier = this.grants.filter((one) => one.key === key && one.isOpen)[each.pick];
     const fresh: Reserved = {
-      ...{ id: systemIdSource.uuid(), key, day: this.today, granted: 0, settled: 0, isOpen: true },
+      ...{ id: systemIdSource.uuid(), key, tags, day: this.today, granted: 0, settled: 0 },
+      isOpen: true,
     };
     const of = earlier ?? fresh;
     const answer = await this.submit(this.request(of, each.amount));
@@ -215,8 +240,7 @@ class World {
       const budget = this.budgets.find(({ id }) => id === budget_id);
       if (!budget) throw new Error('a budget that the model does not know');
       const inside = [...this.grants, ...this.holds].filter(
-        ({ key, day }) =>
-          (budget.key === null || budget.key === key) && isInWindow(budget.period, starts_on, day),
+        (one) => isLimited(budget.scope, one) && isInWindow(budget.period, starts_on, one.day),
       );
       // A closed grant keeps what it settled.
       const sum = inside.reduce((all, { granted }) => all + granted, 0);
@@ -232,9 +256,9 @@ class World {
     return new Map(
       this.budgets.map((budget) => {
         const inside = [...this.grants, ...this.holds].filter(
-          ({ key, day }) =>
-            (budget.key === null || budget.key === key) &&
-            isInWindow(budget.period, windowStart(budget.period, this.today), day),
+          (one) =>
+            isLimited(budget.scope, one) &&
+            isInWindow(budget.period, windowStart(budget.period, this.today), one.day),
         );
         return [budget.id, inside.reduce((all, { granted }) => all + granted, 0)];
       }),
@@ -242,6 +266,7 @@ class World {
   }
 }
 
+const isTagged = ({ tags }: Pick<Money, 'tags'>) => Object.keys(tags).length > 0;
 const at = <T>(list: readonly T[], pick: number): T | undefined =>
   list.length === 0 ? undefined : list[pick % list.length];
 

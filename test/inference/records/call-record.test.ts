@@ -102,6 +102,14 @@ describe('what the client asked for', () => {
     expect(record.facts().detail).toEqual({ end_user: 'ann', tags: { team: 'blue' } });
   });
 
+  test('the tags of the key, which replace those of the client with the same names', () => {
+    const key = { ...KEY, call_tags: { team: 'blue' } };
+    const record = new CallRecord({ ...REQUEST, arrived_ms: 0 }, key, () => undefined);
+    expect(record.tags).toEqual({ team: 'blue' });
+    record.ask({ metadata: JSON.parse('{"team": "red", "env": "prod", "__proto__": "x"}') });
+    expect(JSON.stringify(record.tags)).toBe('{"team":"blue","env":"prod","__proto__":"x"}');
+  });
+
   test("Anthropic's metadata names the end user", () => {
     const { record } = begin();
     record.ask({ model: 'claude-haiku-4-5', metadata: { user_id: 'bob' } });

@@ -1,6 +1,7 @@
 import type { MutatedFile } from '../mutant.ts';
 
 const RULES = 'test/actors/alerts/rules.test.ts';
+const BUDGETS = 'test/actors/alerts/budgets.test.ts';
 const ONCE = 'test/actors/alerts/once.test.ts';
 const UNUSUAL = 'test/actors/alerts/unusual.test.ts';
 const ENDPOINTS = 'test/http/alerts/endpoints.test.ts';
@@ -25,6 +26,32 @@ export const ALERTS: readonly MutatedFile[] = [
         name: 'a cap that is reached gets a forecast',
         from: 'where used_nano_usd < limit_nano_usd and per_day',
         to: 'where per_day',
+      },
+    ],
+  },
+  {
+    path: 'db/alerts/budget-caps.ts',
+    tests: [BUDGETS],
+    mutants: [
+      {
+        name: 'all windows of a budget are one cause',
+        from: 'starts_on as span',
+        to: "'' as span",
+      },
+      {
+        name: 'refusals of an earlier window count',
+        from: "call_record.at > weir_now() - interval '1 day'",
+        to: "call_record.at > weir_now() - interval '100 days'",
+      },
+      {
+        name: 'a budget of a key that is not active causes alerts',
+        from: "key.status = 'active' and ",
+        to: '',
+      },
+      {
+        name: 'a forecast of the organization reads the spend of no key',
+        from: "series.scope = 'total'",
+        to: "series.scope = 'none'",
       },
     ],
   },

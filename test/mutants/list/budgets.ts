@@ -1,6 +1,7 @@
 import type { MutatedFile } from '../mutant.ts';
 
 const WINDOWS = ['test/actors/money/budget-windows.test.ts'];
+const TAGS = ['test/actors/money/tag-budgets.test.ts'];
 const TURN = ['test/actors/money/day-turn.test.ts'];
 
 export const BUDGETS: readonly MutatedFile[] = [
@@ -26,10 +27,85 @@ export const BUDGETS: readonly MutatedFile[] = [
         from: '      window.used_nano_usd += counted;\n',
         to: '',
       },
+    ],
+  },
+  {
+    path: 'db/budgets/tags.ts',
+    tests: [...TAGS, ...WINDOWS],
+    mutants: [
       {
         name: 'a budget of a key counts other keys',
-        from: '(budget.key_id === null || budget.key_id === key.id)',
-        to: 'true',
+        from: 'return budget.key_id === null || budget.key_id === money.key_id;',
+        to: 'return true;',
+      },
+      {
+        name: 'a budget of a tag counts calls without it',
+        from: 'return hasTag(money.tags, budget.tag_name, budget.tag_value);',
+        to: 'return true;',
+      },
+      {
+        name: 'the value of a tag is not compared',
+        from: ' && tags[name] === value',
+        to: ' && tags[name] !== value',
+      },
+    ],
+  },
+  {
+    path: 'db/ledger/rows.ts',
+    tests: WINDOWS,
+    mutants: [
+      {
+        name: 'a new grant does not count in the budgets of its tags',
+        from: 'tags: [...tags, ...locked',
+        to: 'tags: [...locked',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/quotas.ts',
+    tests: TAGS,
+    mutants: [
+      {
+        name: 'calls with budgeted tags use the grant without tags',
+        from: 'tags: tags && this.deps.budgeted?.of(key.organization_id, tags)',
+        to: 'tags: undefined',
+      },
+      {
+        name: 'a key may have any number of sets of tags',
+        from: 'if (tags && (this.tagged.get(id) ?? 0) >= MAX_TAG_SETS_OF_KEY) {',
+        to: 'if (false) {',
+      },
+      {
+        name: 'a revoked key may make calls with tags',
+        from: 'if (actor.key_id === key_id && actor.tags) actor.onKeyChanged(...change);',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/records/call-record.ts',
+    tests: ['test/inference/records/call-record.test.ts'],
+    mutants: [
+      {
+        name: 'a client replaces the tags of its key',
+        from: '...Object.fromEntries(tags), ...this.tags }',
+        to: '...this.tags, ...Object.fromEntries(tags) }',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/budgeted-tags.ts',
+    tests: TAGS,
+    mutants: [
+      {
+        name: 'each order of tags is another set',
+        from: '.toSorted(([a], [b]) => (a < b ? -1 : 1))',
+        to: '',
+      },
+      {
+        name: 'a tag with any value has the budget',
+        from: 'names.get(name)?.has(value)',
+        to: 'names.has(name)',
       },
     ],
   },
@@ -41,6 +117,11 @@ export const BUDGETS: readonly MutatedFile[] = [
         name: 'a new window does not count what is held already',
         from: 'coalesce(sum(granted_nano_usd - posted_nano_usd), 0) as held',
         to: '0 as held',
+      },
+      {
+        name: 'a new budget of a tag counts calls without it',
+        from: 'tag_name === null ? tx',
+        to: 'true ? tx',
       },
       {
         name: 'a new window does not count the holds that were charged',

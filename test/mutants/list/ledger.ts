@@ -62,7 +62,7 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'free money for a charge above a hold is not set aside',
-        from: '    this.books.setAside(key, hold.day, added);\n',
+        from: '    this.books.setAside(key, hold, added);\n',
         to: '',
       },
       {
@@ -93,7 +93,7 @@ export const LEDGER: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the rest of a settled hold is not released',
-        from: '    this.freeMoney(key, hold.day, hold.amount_nano_usd - counted);\n',
+        from: '    this.freeMoney(key, hold, hold.amount_nano_usd - counted);\n',
         to: '',
       },
       {

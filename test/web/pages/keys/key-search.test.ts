@@ -8,6 +8,7 @@ const key = (id: string, more: Partial<ApiKey>): ApiKey => ({
   ...{ models: [], tags: [], external_id: null, requests_per_minute: null },
   cap_counts: 'charged',
   limits: [],
+  call_tags: {},
   ...{ default_timeout_ms: null, default_image_response_format: null, expires_at: null },
   ...{ used_amount: 0, held_amount: 0, last_used_at: null, created_at: '2026-01-01T00:00:00.000Z' },
   ...more,

@@ -1,0 +1,1 @@
+ALTER TABLE "api_key" ADD COLUMN "call_tags" jsonb DEFAULT '{}'::jsonb NOT NULL;

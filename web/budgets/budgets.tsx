@@ -9,6 +9,7 @@ import { useHere } from '../shell/here.ts';
 import { BudgetCard } from './budget-card.tsx';
 import { BUDGETS_PATH, useBudgets } from './data.ts';
 import { NewBudgetDialog } from './new-budget-dialog.tsx';
+import { isOfAll } from './owner.ts';
 import { inOrder, PERIODS } from './periods.ts';
 
 interface BudgetsProps {
@@ -57,9 +58,8 @@ export function Budgets({ api_key_id, canChange = true }: BudgetsProps) {
 }
 
 /** True if a budget is of a key, or of the whole organization, and of nothing else. */
-function isOf(budget: Budget, api_key_id: string | null): boolean {
-  return budget.api_key_id === api_key_id;
-}
+const isOf = (budget: Budget, api_key_id: string | null): boolean =>
+  api_key_id === null ? isOfAll(budget) : budget.api_key_id === api_key_id;
 
 function NoBudgets({ api_key_id }: { api_key_id: string | null }) {
   const body = {

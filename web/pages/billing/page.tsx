@@ -23,9 +23,9 @@ import {
 } from './data.ts';
 import { Deposits } from './deposits.tsx';
 import { GROUPS } from './groups.ts';
-import { KeyBudgets } from './key-budgets.tsx';
 import { monthOf, nameOf } from './month.ts';
 import { MonthPlot } from './month-plot.tsx';
+import { PartBudgets } from './part-budgets.tsx';
 import type { BillGroup } from './search.ts';
 
 /** Begins the reads of the page. */
@@ -46,7 +46,7 @@ export function BillingPage() {
         {may('budgets.read') ? (
           <>
             <Budgets api_key_id={null} />
-            <KeyBudgets />
+            <PartBudgets />
           </>
         ) : null}
         <ThisMonth month={month} />

@@ -1,41 +1,42 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useKeyNames } from '../../api/key-names.ts';
 import type { Budget } from '../../api/types.ts';
 import { useBudgets } from '../../budgets/data.ts';
+import { isOfAll, tagOf } from '../../budgets/owner.ts';
 import { PERIOD_SAYS } from '../../budgets/periods.ts';
 import { CapBar } from '../../parts/cap-bar.tsx';
 import { GoLink } from '../../parts/go-link.tsx';
 import { Money } from '../../parts/money.tsx';
+import { Section } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 
-/** The budgets of single keys, the fullest first. Nothing if no key has one. */
-export function KeyBudgets() {
+/** The budgets of single keys and tags, the fullest first. Nothing if there is none. */
+export function PartBudgets() {
   const { data = [] } = useBudgets();
-  const ofKeys = data.flatMap((budget) =>
-    budget.api_key_id === null ? [] : [{ ...budget, api_key_id: budget.api_key_id }],
-  );
-  if (ofKeys.length === 0) return null;
-  return <Listed budgets={ofKeys.toSorted((a, b) => shareOf(b) - shareOf(a))} />;
+  const ofParts = data.filter((budget) => !isOfAll(budget));
+  if (ofParts.length === 0) return null;
+  return <Listed budgets={ofParts.toSorted((a, b) => shareOf(b) - shareOf(a))} />;
 }
-
-type KeyBudget = Budget & { readonly api_key_id: string };
 
 /** The part of a budget that is used. */
 const shareOf = ({ limit_amount, used_amount }: Budget): number =>
   limit_amount === 0 ? 1 : used_amount / limit_amount;
 
-function Listed({ budgets }: { budgets: readonly KeyBudget[] }) {
-  const navigate = useNavigate();
+function Listed({ budgets }: { budgets: readonly Budget[] }) {
   const names = useKeyNames();
-  const columns: Column<KeyBudget>[] = [
+  const columns: Column<Budget>[] = [
     {
-      title: 'Key',
-      cell: ({ api_key_id }) => (
-        <GoLink to={`/keys/${encodeURIComponent(api_key_id)}`}>
-          <bdi>{names?.get(api_key_id) ?? api_key_id}</bdi>
-        </GoLink>
-      ),
+      title: 'Of',
+      cell: (budget) => {
+        const { api_key_id } = budget;
+        return api_key_id === null ? (
+          <bdi>{tagOf(budget)}</bdi>
+        ) : (
+          <GoLink to={`/keys/${encodeURIComponent(api_key_id)}`}>
+            <bdi>{names?.get(api_key_id) ?? api_key_id}</bdi>
+          </GoLink>
+        );
+      },
     },
     { title: 'Period', cell: ({ period }) => PERIOD_SAYS[period] },
     {
@@ -59,15 +60,13 @@ function Listed({ budgets }: { budgets: readonly KeyBudget[] }) {
     },
   ];
   return (
-    <>
-      <h3 className="mt-2 font-semibold">Budgets of keys</h3>
+    <Section title="Budgets of single keys">
       <Table
-        caption="Budgets of keys"
+        caption="Budgets of single keys"
         columns={columns}
         rows={budgets}
         keyOf={({ id }) => id}
-        onOpen={({ api_key_id }) => navigate({ to: '/keys/$id', params: { id: api_key_id } })}
       />
-    </>
+    </Section>
   );
 }

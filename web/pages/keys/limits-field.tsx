@@ -97,6 +97,7 @@ function Row({ models, rows, at, error, onChange, onRemove }: RowProps) {
             label={UNITS[unit].label}
             param={paramOf(rows, at, UNITS[unit].param)}
             error={error}
+            why={UNITS[unit].why}
           >
             <input
               className="control"

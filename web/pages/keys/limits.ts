@@ -17,9 +17,18 @@ export const NEW_LIMIT: LimitRow = { model: '', requests: '', tokens: '', calls:
 
 /** What a limit counts, with its name in the API and the words after its number. */
 export const UNITS = {
-  requests: { param: 'requests_per_minute', label: 'Requests a minute', says: 'requests a minute' },
-  tokens: { param: 'tokens_per_minute', label: 'Tokens a minute', says: 'tokens a minute' },
-  calls: { param: 'concurrent_calls', label: 'Calls at the same time', says: 'calls at a time' },
+  requests: {
+    ...{ param: 'requests_per_minute', label: 'Requests a minute', says: 'requests a minute' },
+    why: 'Calls and new tasks.',
+  },
+  tokens: {
+    ...{ param: 'tokens_per_minute', label: 'Tokens a minute', says: 'tokens a minute' },
+    why: 'Of chat: input and output.',
+  },
+  calls: {
+    ...{ param: 'concurrent_calls', label: 'Calls at the same time', says: 'calls at a time' },
+    why: 'Tasks do not count.',
+  },
 } as const;
 export type Unit = keyof typeof UNITS;
 export const UNIT_NAMES = Object.keys(UNITS) as Unit[];

@@ -19,6 +19,7 @@ const NOT_OF_THE_PAGE = /^\/v1\/(?:auth\/|management\/events$)/;
 /** Only the names of keys come from this list here. Without it, their ids are shown. */
 const NAMES_ONLY = /^\/(?:usage|playground|tasks|batches|billing|actors\/fleet|$)/;
 const LIST_OF_KEYS = '/v1/management/api-keys';
+const EVENTS = '/v1/management/events';
 const STATUSES = [500, 503];
 /** A page that says the same for so long has read everything. */
 const STILL_MS = 3_000;
@@ -92,6 +93,11 @@ describe.each(PAGES.filter((page) => !WITHOUT_DATA.test(page)))('the page %s', (
       await broken.route(
         (url) => url.pathname === route,
         (request) => request.fulfill({ status, json: { error } }),
+      );
+      // A stream begins with the balance and the keys. With them the page would know what it could not read.
+      await broken.route(
+        (url) => url.pathname === EVENTS,
+        (request) => request.abort(),
       );
       await broken.goto(world.weir.base_url + path);
       await waitUntilShown(broken);

@@ -11,6 +11,11 @@ export type FoundKind =
   | 'invitation'
   | 'view'
   | 'debug_window'
+  | 'budget'
+  | 'upstream_key'
+  | 'alert'
+  | 'alert_endpoint'
+  | 'alert_delivery'
   | 'audit_line';
 
 /** Who looks: an organization, and the person whose own views count; null for a token. */
@@ -40,6 +45,16 @@ const ROWS: Record<FoundKind, (sql: Sql, finder: Finder, id: string) => Fragment
       and (person_id is null or person_id = ${person_id})`,
   debug_window: (sql, { organization_id: owner }, id) => sql`
     debug_window where organization_id = ${owner} and id = ${id}`,
+  budget: (sql, { organization_id: owner }, id) => sql`
+    budget where organization_id = ${owner} and id = ${id}`,
+  upstream_key: (sql, { organization_id: owner }, id) => sql`
+    upstream_key where organization_id = ${owner} and id = ${id}`,
+  alert: (sql, { organization_id: owner }, id) => sql`
+    alert where owner_id = ${owner} and id = ${id}`,
+  alert_endpoint: (sql, { organization_id: owner }, id) => sql`
+    alert_endpoint where owner_id = ${owner} and deleted_at is null and id = ${id}`,
+  alert_delivery: (sql, { organization_id: owner }, id) => sql`
+    alert_delivery where owner_id = ${owner} and id = ${id}`,
   audit_line: (sql, { organization_id: owner }, id) => sql`
     audit_log where organization_id = ${owner} and seq = ${Number(id)}`,
 };

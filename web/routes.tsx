@@ -1,5 +1,6 @@
 import { accessRoutes } from './pages/access/routes.ts';
 import { actorsRoutes } from './pages/actors/routes.ts';
+import { alertsRoutes } from './pages/alerts/routes.ts';
 import { batchesRoutes } from './pages/batches/routes.ts';
 import { billingRoutes } from './pages/billing/routes.ts';
 import { cacheRoutes } from './pages/cache/routes.ts';
@@ -25,6 +26,7 @@ export const routeTree = root.addChildren([
     ...usageRoutes,
     ...billingRoutes,
     ...cacheRoutes,
+    ...alertsRoutes,
     ...accessRoutes,
     ...tasksRoutes,
     ...batchesRoutes,

@@ -8,6 +8,7 @@ import { projectFiles, ROOT } from '../house/sources.ts';
 const PAGES = [
   'Connect a provider',
   ...['Playground', 'Models', 'Tasks', 'Batches', 'Overview', 'API keys', 'Usage', 'Billing'],
+  'Alerts',
   ...['Access', 'Actors', 'Machines', 'Cache', 'Organizations', 'Channels', 'Catalogue', 'Books'],
 ];
 

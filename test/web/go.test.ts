@@ -5,7 +5,8 @@ import { targetOf } from '../../web/pages/go/target.ts';
 
 const KINDS = [
   ...['request', 'task', 'batch', 'delivery', 'key', 'token', 'person', 'invitation'],
-  ...['audit_line', 'view', 'debug_window'],
+  ...['audit_line', 'view', 'debug_window', 'budget', 'upstream_key'],
+  ...['alert', 'alert_endpoint', 'alert_delivery'],
 ];
 
 test.each(KINDS)('an id of the kind %s has a page that the server knows', (kind) => {

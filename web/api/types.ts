@@ -1,5 +1,12 @@
 /** The answers of the API, typed by the functions of the server that make them. */
 import type { AuditLine as AuditLineOfLog } from '../../db/audit/entry.ts';
+import type { AlertRecordSchema } from '../../src/actors/alerts/record.ts';
+import type {
+  AlertDeliveryRecordSchema,
+  alertSettingsView,
+  EndpointRecordSchema,
+} from '../../src/http/alerts/records.ts';
+import type { budgetRecord } from '../../src/http/budgets/record.ts';
 import type { shownFlight } from '../../src/http/inspect/call-in-flight.ts';
 import type { balanceView } from '../../src/http/management/balance-view.ts';
 import type { BatchRecord } from '../../src/http/management/batch-record.ts';
@@ -16,6 +23,7 @@ import type { keyState } from '../../src/http/management/usage/key-state.ts';
 import type { publicCall, runningList } from '../../src/http/management/usage/running-view.ts';
 import type { statementView } from '../../src/http/management/usage/statement-view.ts';
 import type { invitationRecord, memberRecord } from '../../src/http/people/view.ts';
+import type { ownKeyRecord } from '../../src/http/upstream-keys/record.ts';
 import type { ActorRecord } from '../../src/inference/inspection/actor-record.ts';
 import type { inspectedActor } from '../../src/inference/inspection/inspected.ts';
 import type { arrivalOf } from '../../src/inference/records/arrival-view.ts';
@@ -30,6 +38,24 @@ export type ApiKey = View<typeof keyRecord>;
 
 /** The money and the status of an API key, as the live events have them. */
 export type KeyState = View<typeof keyState>;
+
+/** A budget with its present window. */
+export type Budget = View<typeof budgetRecord>;
+
+/** A key for an account of the organization at a provider, without the key itself. */
+export type OwnKey = View<typeof ownKeyRecord>;
+
+/** A place that receives alerts, without its secret. */
+export type AlertEndpoint = (typeof EndpointRecordSchema)['static'];
+
+/** Something that needed a person. */
+export type Alert = (typeof AlertRecordSchema)['static'];
+
+/** An alert on its way to an endpoint, with its attempts. */
+export type AlertDelivery = (typeof AlertDeliveryRecordSchema)['static'];
+
+/** From when on something is an alert. */
+export type AlertSettings = View<typeof alertSettingsView>;
 
 /** A call, as the list of requests has it. */
 export type Call = View<typeof callView>;

@@ -14,9 +14,9 @@ const LATE_MS = 4_000;
 
 /** The first part of the keys of queries that an event makes old. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {
-  usage: ['usage', 'requests', 'billing', 'calls'],
+  usage: ['usage', 'requests', 'billing', 'calls', 'budgets'],
   tasks: ['tasks', 'batches'],
-  keys: ['keys'],
+  keys: ['keys', 'budgets'],
   reset: [
     'usage',
     'requests',
@@ -25,6 +25,7 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
     'tasks',
     'batches',
     'keys',
+    'budgets',
     'balance',
     'notices',
   ],

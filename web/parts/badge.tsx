@@ -26,6 +26,7 @@ const STATE_TONES: Readonly<Record<string, Tone>> = {
     active: 'good',
     completed: 'good',
     succeeded: 'good',
+    delivered: 'good',
     ended: 'good',
     ok: 'good',
     free: 'good',

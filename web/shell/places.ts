@@ -50,10 +50,16 @@ const PLACES: readonly (readonly Place[])[] = [
   ],
   [
     {
+      to: '/alerts',
+      title: 'Alerts',
+      says: 'who receives alerts, webhooks and mails, caps, low balance',
+      needs: 'alerts.read',
+    },
+    {
       to: '/access/people',
       under: '/access/',
       title: 'Access',
-      says: 'members, tokens, audit log',
+      says: 'members, tokens, own keys of providers, audit log',
       needs: 'people.read',
     },
     {

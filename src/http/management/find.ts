@@ -37,6 +37,11 @@ const SHOWN: Record<Kind, readonly [page: string, action: Action]> = {
   audit_line: ['access', 'audit.read'],
   view: ['usage', 'views.read'],
   debug_window: ['usage', 'debug.read'],
+  budget: ['billing', 'budgets.read'],
+  upstream_key: ['access', 'upstream_keys.read'],
+  alert: ['alerts', 'alerts.read'],
+  alert_endpoint: ['alerts', 'alerts.read'],
+  alert_delivery: ['alerts', 'alerts.read'],
 };
 
 /** The ids of each kind. The group is the id in the table. */
@@ -50,6 +55,11 @@ const FORMS: readonly [form: RegExp, kind: FoundKind][] = [
   [/^(link_[0-9a-f]{1,64})$/, 'invitation'],
   [/^(view_[0-9a-f]{1,64})$/, 'view'],
   [/^(dbg_[0-9a-f]{1,64})$/, 'debug_window'],
+  [/^(budget_[0-9a-f]{1,64})$/, 'budget'],
+  [/^(upkey_[0-9a-f]{1,64})$/, 'upstream_key'],
+  [/^(alert_[0-9a-f]{1,64})$/, 'alert'],
+  [/^(endpoint_[0-9a-f]{1,64})$/, 'alert_endpoint'],
+  [/^(msg_[0-9a-f]{1,64})$/, 'alert_delivery'],
   [/^audit_(\d{1,15})$/, 'audit_line'],
 ];
 /** The visible start of a key or a token, with the sign of what is left out or without it. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Page } from 'playwright-core';
 import { PAGES } from '../../../src/http/web/pages.ts';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
+import { startOutside } from './support/outside.ts';
 import { axeFindings, expectFits } from './support/page-checks.ts';
 import { fillSample, pathsOf, type Sample } from './support/sample.ts';
 import { shoot } from './support/screenshots.ts';
@@ -16,13 +17,17 @@ setDefaultTimeout(60_000);
 /** The most requests of a page that is opened without a cache. */
 const MAX_REQUESTS = 25;
 
+const outside = startOutside();
 let world: DashboardWorld;
 let sample: Sample;
 beforeAll(async () => {
-  world = await startDashboard({ env: { WEIR_CACHE: 'on' } });
-  sample = await fillSample(world);
+  world = await startDashboard({ env: { ...outside.env, WEIR_CACHE: 'on' } });
+  sample = await fillSample(world, outside);
 }, 120_000);
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await outside.stop();
+});
 
 const pathOf = (page: string): string => pathsOf([page], sample)[0] ?? page;
 

@@ -38,6 +38,10 @@ const idsOf = (tenant: Tenant): [id: string, kind: string, page: string][] => [
   [tenant.invitation, 'invitation', 'access'],
   [tenant.view, 'view', 'usage'],
   [tenant.window, 'debug_window', 'usage'],
+  [tenant.budget, 'budget', 'billing'],
+  [tenant.upstream_key, 'upstream_key', 'access'],
+  [tenant.endpoint, 'alert_endpoint', 'alerts'],
+  [tenant.alert_delivery, 'alert_delivery', 'alerts'],
   ['audit_1', 'audit_line', 'access'],
 ];
 

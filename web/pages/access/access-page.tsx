@@ -8,6 +8,7 @@ import { useHere } from '../../shell/here.ts';
 const PLACES = [
   { to: '/access/people', title: 'People', needs: 'people.read' },
   { to: '/access/tokens', title: 'Tokens', needs: 'tokens.read' },
+  { to: '/access/upstream-keys', title: 'Own keys', needs: 'upstream_keys.read' },
   { to: '/access/audit', title: 'Audit log', needs: 'audit.read' },
   { to: '/access/webhooks', title: 'Webhooks', needs: 'tasks.read' },
   { to: '/access/settings', title: 'Settings', needs: 'settings.read' },

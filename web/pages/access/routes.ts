@@ -5,6 +5,17 @@ import { auditSearchOf } from './audit/search.ts';
 
 const isTrue = (value: unknown) => value === true || value === 'true';
 
+/** What the address of a list has whose items end: an open form, and whether ended items are shown. */
+interface ListSearch {
+  readonly create?: boolean | undefined;
+  readonly ended?: boolean | undefined;
+}
+
+const listSearchOf = ({ create, ended }: Record<string, unknown>): ListSearch => ({
+  ...(isTrue(create) ? { create: true } : {}),
+  ...(isTrue(ended) ? { ended: true } : {}),
+});
+
 /** The pages below `/access`. */
 export const accessRoutes = [
   createRoute({
@@ -17,18 +28,16 @@ export const accessRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: '/access/tokens',
-    validateSearch: ({
-      create,
-      ended,
-    }: Record<string, unknown>): {
-      create?: boolean | undefined;
-      ended?: boolean | undefined;
-    } => ({
-      ...(isTrue(create) ? { create: true } : {}),
-      ...(isTrue(ended) ? { ended: true } : {}),
-    }),
+    validateSearch: listSearchOf,
     loader: beginsReads(() => import('./tokens/page.tsx')),
     component: lazyRouteComponent(() => import('./tokens/page.tsx'), 'TokensPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/access/upstream-keys',
+    validateSearch: listSearchOf,
+    loader: beginsReads(() => import('./upstream-keys/page.tsx')),
+    component: lazyRouteComponent(() => import('./upstream-keys/page.tsx'), 'OwnKeysPage'),
   }),
   createRoute({
     getParentRoute: () => inside,

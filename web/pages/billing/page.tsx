@@ -1,5 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Statement, UsageQuery } from '../../api/types.ts';
+import { Budgets } from '../../budgets/budgets.tsx';
+import { budgetsQuery } from '../../budgets/data.ts';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -7,6 +9,7 @@ import { Card, Page, Section } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { Beginning } from '../../shell/begin.ts';
 import { Guarded } from '../../shell/guarded.tsx';
+import { useHere } from '../../shell/here.ts';
 import { BalanceCard } from './balance-card.tsx';
 import { BillTable } from './bill-table.tsx';
 import {
@@ -22,20 +25,30 @@ import { Deposits } from './deposits.tsx';
 import { GROUPS } from './groups.ts';
 import { monthOf, nameOf } from './month.ts';
 import { MonthPlot } from './month-plot.tsx';
+import { PartBudgets } from './part-budgets.tsx';
 import type { BillGroup } from './search.ts';
 
 /** Begins the reads of the page. */
 export function begin({ queries, here }: Beginning): void {
-  if (here.may('billing.read')) beginBilling(queries, monthOf(new Date()));
+  if (!here.may('billing.read')) return;
+  beginBilling(queries, monthOf(new Date()));
+  if (here.may('budgets.read')) queries.prefetchQuery(budgetsQuery);
 }
 
 /** Does the bill add up? */
 export function BillingPage() {
   const month = monthOf(new Date());
+  const { may } = useHere();
   return (
     <Page title="Billing" question="Does the bill add up?" call={<ApiCall path={BALANCE_PATH} />}>
       <Guarded needs="billing.read">
         <BalanceCard />
+        {may('budgets.read') ? (
+          <>
+            <Budgets api_key_id={null} />
+            <PartBudgets />
+          </>
+        ) : null}
         <ThisMonth month={month} />
         <Months month={month} />
       </Guarded>

@@ -17,6 +17,11 @@ const PAGES: Readonly<Record<string, string>> = {
   audit_line: '/access/audit',
   view: '/usage',
   debug_window: '/usage/requests',
+  budget: '/billing',
+  upstream_key: '/access/upstream-keys',
+  alert: '/alerts',
+  alert_endpoint: '/alerts',
+  alert_delivery: '/alerts',
 };
 
 /** Returns the path of the page that shows what was found; undefined if none does. */

@@ -11,7 +11,7 @@ import { isShownBeside } from '../../parts/field.tsx';
 import { changeKey, keyPath } from './key-data.ts';
 import { KeyFields, LABELS } from './key-fields.tsx';
 import { changesOf, type ForeignChange, formOf, rebase } from './key-form.ts';
-import { SHOWN_BESIDE } from './new-key-dialog.tsx';
+import { shownBeside } from './new-key-dialog.tsx';
 
 interface EditKeyProps {
   /** The key as it was when the dialog opened. */
@@ -60,7 +60,7 @@ export function EditKeyDialog({ opened, onClose }: EditKeyProps) {
   return (
     <Dialog title="Edit the key" onClose={onClose} dismissible={!hasChanges}>
       <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
-        {error && !isShownBeside(error, SHOWN_BESIDE) ? <ErrorNote error={error} /> : null}
+        {error && !isShownBeside(error, shownBeside(form)) ? <ErrorNote error={error} /> : null}
         {foreign.length > 0 ? <ForeignNote changes={foreign} /> : null}
         <KeyFields form={form} onChange={setForm} error={error} available={balance?.available} />
         <div className="flex flex-wrap justify-end gap-2">

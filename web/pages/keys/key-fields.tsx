@@ -1,8 +1,10 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { ApiError } from '../../api/error.ts';
 import { Field } from '../../parts/field.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Money } from '../../parts/money.tsx';
 import { type KeyField, type KeyForm, PARAMS, wordsOf } from './key-form.ts';
+import { LimitsField } from './limits-field.tsx';
 import { ModelsField } from './models-field.tsx';
 
 interface KeyFieldsProps {
@@ -19,7 +21,9 @@ export const LABELS: Readonly<Record<KeyField, string>> = {
   cap: 'Cap, USD',
   models: 'Models',
   expires: 'Expires',
+  cap_counts: 'Cap counts',
   per_minute: 'Requests per minute',
+  limits: 'Limits',
   tags: 'Tags',
   external_id: 'External id',
   timeout: 'Timeout',
@@ -29,7 +33,7 @@ export const LABELS: Readonly<Record<KeyField, string>> = {
 /** The fields of a key: name and cap in view, the others folded with what is in force now. */
 export function KeyFields({ form, onChange, error, available }: KeyFieldsProps) {
   const set = (field: KeyField) => (value: string) => onChange({ ...form, [field]: value });
-  const text = (field: Exclude<KeyField, 'models'>, more: object = {}) => (
+  const text = (field: Exclude<KeyField, 'models' | 'limits'>, more: object = {}) => (
     <input
       className="control"
       value={form[field]}
@@ -42,11 +46,11 @@ export function KeyFields({ form, onChange, error, available }: KeyFieldsProps) 
     why: string,
     control: ComponentProps<typeof Field>['children'],
   ) => (
-    <Fold form={form} field={field} error={error}>
+    <KeyFold form={form} field={field} error={error}>
       <Field label={LABELS[field]} param={PARAMS[field]} error={error} why={why}>
         {control}
       </Field>
-    </Fold>
+    </KeyFold>
   );
   return (
     <>
@@ -82,23 +86,42 @@ export function KeyFields({ form, onChange, error, available }: KeyFieldsProps) 
         </p>
       ) : null}
       <div className="divide-y divide-line rounded-box border border-line">
-        <Fold form={form} field="models" error={error}>
+        <KeyFold form={form} field="models" error={error}>
           <p className="mb-2 text-sm text-soft">
             The key may use only the models that you tick. Without a tick, all of them and those
             that come later.
           </p>
           <ModelsField chosen={form.models} onChange={(models) => onChange({ ...form, models })} />
-        </Fold>
+        </KeyFold>
         {fold(
           'expires',
           'From then on its calls get 401. In your time zone; empty means never.',
           text('expires', { type: 'datetime-local', step: 1 }),
         )}
         {fold(
+          'cap_counts',
+          'What a call on an own key of a provider counts: the fee, or the price of the catalogue.',
+          <select
+            className="control"
+            value={form.cap_counts}
+            onChange={(event) => set('cap_counts')(event.target.value)}
+          >
+            <option value="">What is charged</option>
+            <option value="list">List prices, also of calls on own keys</option>
+          </select>,
+        )}
+        {fold(
           'per_minute',
           'Calls above get 429 and may be sent again. The limit of the organization applies too.',
           text('per_minute', { inputMode: 'numeric', placeholder: 'no limit of its own' }),
         )}
+        <KeyFold form={form} field="limits" error={error}>
+          <LimitsField
+            rows={form.limits}
+            onChange={(limits) => onChange({ ...form, limits })}
+            error={error}
+          />
+        </KeyFold>
         {fold('tags', 'Words to find keys by, separated by commas.', text('tags'))}
         {fold(
           'external_id',
@@ -128,33 +151,20 @@ export function KeyFields({ form, onChange, error, available }: KeyFieldsProps) 
   );
 }
 
-interface FoldProps {
+interface KeyFoldProps {
   readonly form: KeyForm;
   readonly field: KeyField;
   readonly error: unknown;
   readonly children: ReactNode;
 }
 
-/** A field that is folded to its name and its value in words. It opens by itself if the API refused its value. */
-function Fold({ form, field, error, children }: FoldProps) {
+/** A folded field of a key. It opens by itself if the API refused its value. */
+function KeyFold({ form, field, error, children }: KeyFoldProps) {
   const param = error instanceof ApiError ? error.details.param : undefined;
   const isRefused = param === PARAMS[field] || param?.startsWith(`${PARAMS[field]}.`) === true;
   return (
-    <details open={isRefused || undefined} className="group">
-      <summary className="flex items-baseline gap-3 rounded-control px-3 py-1.5 hover:bg-sunk">
-        <span className="w-32 shrink-0 sm:w-40">{LABELS[field]}</span>
-        <bdi className="min-w-0 flex-1 truncate text-soft group-open:invisible">
-          {wordsOf(form, field)}
-        </bdi>
-        <svg
-          aria-hidden="true"
-          viewBox="0 0 16 16"
-          className="size-3 shrink-0 self-center text-soft transition-transform group-open:rotate-90"
-        >
-          <path d="m5.500 3 5 5-5 5" fill="none" stroke="currentColor" strokeWidth="1.500" />
-        </svg>
-      </summary>
-      <div className="px-3 pt-1 pb-3">{children}</div>
-    </details>
+    <Fold label={LABELS[field]} words={wordsOf(form, field)} isRefused={isRefused}>
+      {children}
+    </Fold>
   );
 }

@@ -1,15 +1,20 @@
 import type { ApiKey } from '../../api/types.ts';
+import { type LimitRow, limitsOf, limitsWords, rowsOf } from './limits.ts';
 
 /** What a person chooses for an API key, as the texts of a form. An empty text is the default. */
 export interface KeyForm {
   readonly name: string;
   /** USD; '' is no cap. */
   readonly cap: string;
+  /** What counts of calls on own keys: '' is what is charged, `list` the price of the catalogue. */
+  readonly cap_counts: string;
   /** Ids of models; none means all. */
   readonly models: readonly string[];
   /** A time in the reader's zone, as `<input type="datetime-local">` has it; '' is never. */
   readonly expires: string;
   readonly per_minute: string;
+  /** For all models together, and for single ones. */
+  readonly limits: readonly LimitRow[];
   /** Separated by commas. */
   readonly tags: string;
   readonly external_id: string;
@@ -23,7 +28,7 @@ export type KeyField = keyof KeyForm;
 /** The form of a new key. */
 export const NEW_KEY: KeyForm = {
   ...{ name: '', cap: '', models: [], expires: '', per_minute: '', tags: '' },
-  ...{ external_id: '', timeout: '', image_format: '' },
+  ...{ external_id: '', timeout: '', image_format: '', cap_counts: '', limits: [] },
 };
 
 /** The name of each field in the API. */
@@ -32,7 +37,9 @@ export const PARAMS = {
   cap: 'limitAmount',
   models: 'models',
   expires: 'expiresAt',
+  cap_counts: 'cap_counts',
   per_minute: 'requests_per_minute',
+  limits: 'limits',
   tags: 'tags',
   external_id: 'external_id',
   timeout: 'default_timeout_ms',
@@ -49,6 +56,8 @@ export function formOf(key: ApiKey): KeyForm {
     cap: key.limit_amount === null ? '' : decimal(key.limit_amount),
     models: key.models,
     expires: key.expires_at === null ? '' : localText(new Date(key.expires_at)),
+    cap_counts: key.cap_counts === 'list' ? 'list' : '',
+    limits: rowsOf(key.limits),
     per_minute: key.requests_per_minute === null ? '' : String(key.requests_per_minute),
     tags: key.tags.join(', '),
     external_id: key.external_id ?? '',
@@ -104,6 +113,10 @@ export function wordsOf(form: KeyForm, field: KeyField): string {
       return `$${text}`;
     case 'models':
       return form.models.length > 2 ? `${form.models.length} models` : form.models.join(', ');
+    case 'cap_counts':
+      return 'List prices';
+    case 'limits':
+      return text;
     case 'expires':
       return new Date(text).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
     case 'per_minute':
@@ -123,7 +136,9 @@ const DEFAULTS: Readonly<Record<KeyField, string>> = {
   cap: 'No cap',
   models: 'All models',
   expires: 'Never',
+  cap_counts: 'What is charged',
   per_minute: 'No limit of its own',
+  limits: 'None',
   tags: 'None',
   external_id: 'None',
   timeout: 'As the client asks',
@@ -135,6 +150,10 @@ function memberOf(form: KeyForm, field: KeyField): unknown {
   switch (field) {
     case 'models':
       return form.models;
+    case 'limits':
+      return limitsOf(form.limits);
+    case 'cap_counts':
+      return text === '' ? 'charged' : text;
     case 'tags':
       return text
         .split(',')
@@ -178,8 +197,13 @@ function localText(date: Date): string {
   return local.toISOString().slice(0, 19);
 }
 
-const textOf = (value: string | readonly string[]): string =>
-  typeof value === 'string' ? value : value.join(', ');
+type Value = KeyForm[KeyField];
 
-const isSame = (a: string | readonly string[], b: string | readonly string[]): boolean =>
-  textOf(a) === textOf(b);
+function textOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  return value.some((each) => typeof each !== 'string')
+    ? limitsWords(value as readonly LimitRow[])
+    : value.join(', ');
+}
+
+const isSame = (a: Value, b: Value): boolean => textOf(a) === textOf(b);

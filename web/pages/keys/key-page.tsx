@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import type { ApiKey } from '../../api/types.ts';
+import { Budgets } from '../../budgets/budgets.tsx';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CapBar } from '../../parts/cap-bar.tsx';
@@ -22,6 +23,7 @@ import { formOf, wordsOf } from './key-form.ts';
 import { KeyRequests } from './key-requests.tsx';
 import { KeyBadge, stateOf } from './key-state.tsx';
 import { KeyUsage } from './key-usage.tsx';
+import { limitWords, rowsOf } from './limits.ts';
 
 /** One key: what it may do, what it spent, and its acts. */
 export function KeyPage() {
@@ -44,7 +46,8 @@ function Shown({ answer, query }: { answer: Answer<ApiKey>; query: ReturnType<ty
   const { value: key } = answer;
   const navigate = useNavigate();
   const { edit = false } = useSearch({ from: '/inside/keys/$id' });
-  const canWrite = useHere().may('keys.write') && key.deleted_at === undefined;
+  const { may } = useHere();
+  const canWrite = may('keys.write') && key.deleted_at === undefined;
   const { acts, dialog } = useKeyActs(key, () => navigate({ to: '/keys' }));
   const now_ms = useNow(30_000);
   const setEdit = (value: boolean) =>
@@ -101,6 +104,9 @@ function Shown({ answer, query }: { answer: Answer<ApiKey>; query: ReturnType<ty
           </div>
         )}
       </Loaded>
+      {may('budgets.read') ? (
+        <Budgets api_key_id={key.id} canChange={key.deleted_at === undefined} />
+      ) : null}
       <Section title="Spend by day">
         <KeyUsage id={key.id} />
       </Section>
@@ -135,7 +141,9 @@ function settings(key: ApiKey): FactList {
   return [
     ['Models', key.models.length > 0 ? key.models.join(', ') : words('models')],
     ['Expires', words('expires')],
+    ['Cap counts', words('cap_counts')],
     ['Requests', words('per_minute')],
+    ['Limits', key.limits.length > 0 ? <Limits key="limits" of={key} /> : words('limits')],
     ['Tags', words('tags')],
     ['External id', words('external_id')],
     ['Timeout', words('timeout')],
@@ -150,6 +158,16 @@ function settings(key: ApiKey): FactList {
       : [['Deleted', <Time key="deleted" at={key.deleted_at} />] as const]),
     ['Id', <Copy key="id" text={key.id} what="id of the key" />],
   ];
+}
+
+function Limits({ of: { limits } }: { of: ApiKey }) {
+  return (
+    <ul>
+      {rowsOf(limits).map((row) => (
+        <li key={row.model}>{limitWords(row)}</li>
+      ))}
+    </ul>
+  );
 }
 
 function Before({ until }: { until: string }) {

@@ -10,11 +10,15 @@ import { isShownBeside } from '../../parts/field.tsx';
 import { useOnce } from '../../parts/once.ts';
 import { rereadKeys } from './key-data.ts';
 import { KeyFields } from './key-fields.tsx';
-import { changesOf, NEW_KEY, PARAMS } from './key-form.ts';
+import { changesOf, type KeyForm, NEW_KEY, PARAMS } from './key-form.ts';
 import { KeySecret } from './key-secret.tsx';
+import { paramsOf } from './limits.ts';
 
 /** The parameters that a field shows the error of. */
-export const SHOWN_BESIDE = Object.values(PARAMS).filter((param) => param !== 'models');
+export function shownBeside({ limits }: KeyForm): string[] {
+  const lists: string[] = [PARAMS.models, PARAMS.limits];
+  return [...Object.values(PARAMS).filter((param) => !lists.includes(param)), ...paramsOf(limits)];
+}
 
 /** Creates a key, and then shows its secret, which no other answer has. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
@@ -50,7 +54,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Create an API key" onClose={onClose} dismissible={form === NEW_KEY}>
       <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
-        {error && !isShownBeside(error, SHOWN_BESIDE) ? <ErrorNote error={error} /> : null}
+        {error && !isShownBeside(error, shownBeside(form)) ? <ErrorNote error={error} /> : null}
         <KeyFields form={form} onChange={setForm} error={error} available={balance?.available} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

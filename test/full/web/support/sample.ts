@@ -1,8 +1,12 @@
-/** Fills an installation with what pages show: keys, calls of every outcome, tasks, a batch, people. */
+/**
+ * Fills an installation with what pages show: keys, budgets, calls of every outcome, tasks, a batch, people, own
+ * keys and alerts.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { DashboardWorld } from '../../../support/dashboard.ts';
 import { until } from '../../../support/until.ts';
+import type { Outside } from './outside.ts';
 
 /** The ids of what was made, for the pages that show one thing. */
 export interface Sample {
@@ -18,8 +22,8 @@ const MODELS = ['gpt-4o-mini', 'gpt-4o', 'claude-haiku-4-5', 'gemini-2.5-flash',
 /** The longest name that a key may reasonably have, and one that is written from the right. */
 const NAMES = ['shop', 'W'.repeat(50), 'متجر الأزهار', 'nightly reports'];
 
-/** Makes the sample through the public interface. */
-export async function fillSample({ weir }: DashboardWorld): Promise<Sample> {
+/** Makes the sample through the public interface. `weir` was started with the settings of `outside`. */
+export async function fillSample({ weir }: DashboardWorld, outside: Outside): Promise<Sample> {
   const manage = async <Answer>(method: string, path: string, body: object): Promise<Answer> => {
     const answer = await fetch(`${weir.base_url}/v1/management/${path}`, {
       method,
@@ -71,6 +75,21 @@ export async function fillSample({ weir }: DashboardWorld): Promise<Sample> {
     const { processing_status } = await anthropic.messages.batches.retrieve(batch.id);
     return processing_status === 'ended';
   });
+  await manage('PATCH', `api-keys/${first.id}`, {
+    limits: [{ concurrent_calls: 20 }, { model: 'gpt-4o', requests_per_minute: 60 }],
+  });
+  await manage('POST', 'budgets', { period: 'month', limit_amount: 500 });
+  for (const [period, limit_amount] of [
+    ['day', 5],
+    ['week', 20],
+  ]) {
+    await manage('POST', 'budgets', { api_key_id: first.id, period, limit_amount });
+  }
+  await manage('POST', 'upstream-keys', {
+    ...{ protocol: 'openai', base_url: outside.provider_url, api_key: 'sk-sample' },
+    ...{ name: 'Our account', models: { 'text-embedding-3-small': 'text-embedding-3-small' } },
+  });
+  await fillAlerts(manage, outside);
   await manage('POST', 'tokens', { name: 'finance', scopes: ['billing'] });
   await manage('POST', 'invitations', { email: 'grace@example.com', role: 'member' });
   return {
@@ -80,6 +99,17 @@ export async function fillSample({ weir }: DashboardWorld): Promise<Sample> {
     batch_id: batch.id,
     month: new Date().toISOString().slice(0, 7),
   };
+}
+
+type Manage = <Answer>(method: string, path: string, body: object) => Promise<Answer>;
+
+/** Makes an endpoint, and an alert that it received. */
+async function fillAlerts(manage: Manage, { hook_url, received }: Outside): Promise<void> {
+  const kinds = ['low_balance', 'cap_used', 'unusual_spend'];
+  const body = { name: 'On call', type: 'webhook', url: hook_url, kinds };
+  await manage('POST', 'alert-endpoints', body);
+  await manage('PATCH', 'alert-settings', { low_balance_usd: 500 });
+  await until('an alert was received', () => received.length > 0);
 }
 
 /** Returns the path of every page, with the ids of a sample in it. */

@@ -27,6 +27,7 @@ describe('the form of a key', () => {
     const form = {
       ...{ name: ' Shop ', cap: '5', models: ['gpt-4o'], expires: '', per_minute: '60' },
       ...{ tags: 'a, b,, c ', external_id: 'x', timeout: '2.5', image_format: 'url' },
+      ...{ cap_counts: '', limits: [] },
     };
     expect(changesOf(NEW_KEY, form)).toEqual({
       ...{ name: 'Shop', limitAmount: 5, models: ['gpt-4o'], requests_per_minute: 60 },

@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery } from '../../../api/types.ts';
 import { ApiCall } from '../../../parts/api-call.tsx';
+import { Attempts, answerOf } from '../../../parts/attempts.tsx';
 import { StateBadge } from '../../../parts/badge.tsx';
-import { Copy } from '../../../parts/copy.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { GoLink } from '../../../parts/go-link.tsx';
 import { useListPages } from '../../../parts/list-pages.tsx';
@@ -124,32 +124,7 @@ function DeliveryLine({ of: delivery }: { of: Delivery }) {
           </>
         )}
       </p>
-      <Attempts of={delivery} />
+      <Attempts log={delivery.attempt_log} id={delivery.id} />
     </li>
-  );
-}
-
-/** What a server answered, in words; 0 means that no response came. */
-const answerOf = (status: number): string => (status === 0 ? 'no response' : `HTTP ${status}`);
-
-function Attempts({ of: { attempt_log, id } }: { of: Delivery }) {
-  if (attempt_log.length === 0) return null;
-  return (
-    <details className="text-sm">
-      <summary className="inline-block rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
-        Attempts
-      </summary>
-      <ol className="mt-1 grid gap-1 pl-2">
-        {attempt_log.map(({ at, status, reason }) => (
-          <li key={at}>
-            <Time at={at} /> · {answerOf(status)}
-            {reason === null ? '' : ` · ${reason}`}
-          </li>
-        ))}
-      </ol>
-      <p className="mt-2 text-soft">
-        Header <code className="font-mono">webhook-id</code>: <Copy text={id} what="webhook id" />
-      </p>
-    </details>
   );
 }

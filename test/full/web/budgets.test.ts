@@ -1,0 +1,113 @@
+/** Budgets and limits of keys in a real browser: how much of a day, and how much of a minute? */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
+import { until } from '../../support/until.ts';
+import { manage as request } from './support/manage.ts';
+import { expectGoodPage } from './support/page-checks.ts';
+
+setDefaultTimeout(60_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await startDashboard();
+}, 120_000);
+afterAll(() => world.stop());
+
+const manage = <Answer>(method: string, path: string, body?: object): Promise<Answer> =>
+  request(world.weir, method, path, body);
+
+function chat(key: string): Promise<Response> {
+  return fetch(`${world.weir.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Hello [[sim tokens=300]]' }],
+    }),
+  });
+}
+
+test('a key’s budget is added, is live, changes with undo, stops calls, and is deleted', async () => {
+  const { id, key } = await manage<{ id: string; key: string }>('POST', 'api-keys', {
+    name: 'Night',
+  });
+  const { page, mistakes } = await world.open(`/keys/${id}`);
+  await page.getByRole('button', { name: 'Add a budget' }).click();
+  await page.getByLabel('Limit, USD').fill('much');
+  await page.getByRole('button', { name: 'Add the budget' }).click();
+  await page.getByText('must be a number from 0 to 1000000', { exact: false }).waitFor();
+  await page.getByLabel('Limit, USD').fill('0.5');
+  await page.getByRole('button', { name: 'Add the budget' }).click();
+  const card = page.getByRole('listitem').filter({ hasText: 'Each day' });
+  await card.getByText('$0.50').first().waitFor();
+  await expectGoodPage(page);
+
+  expect((await chat(key)).status).toBe(200);
+  await card.getByText('$0.00018', { exact: false }).first().waitFor();
+
+  await page.getByRole('button', { name: 'Change the budget of each day' }).click();
+  await page.getByLabel('Limit, USD').fill('0');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await card.getByText('used up').waitFor();
+  expect((await chat(key)).status).toBe(402);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  await until('calls are served', async () => (await chat(key)).status === 200);
+
+  await page.getByRole('button', { name: 'Delete the budget of each day' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete the budget of each day?' });
+  await dialog.getByRole('button', { name: 'Delete the budget' }).click();
+  await page.getByText('No budget', { exact: true }).waitFor();
+  expect(await manage<{ data: object[] }>('GET', 'budgets')).toMatchObject({ data: [] });
+  expect(mistakes.map((mistake) => /status of (\d+)/.exec(mistake)?.[1])).toEqual(['400']);
+  await page.context().close();
+});
+
+test('Billing has the budgets of the organization and of its keys; a member changes none', async () => {
+  const { id } = await manage<{ id: string }>('POST', 'api-keys', { name: 'W'.repeat(50) });
+  const budgets = [
+    { period: 'month', limit_amount: 500 },
+    { period: 'week', limit_amount: 100, api_key_id: id },
+  ];
+  for (const body of budgets) await manage('POST', 'budgets', body);
+  const context = await world.personAs('member');
+  const { page, mistakes } = await world.open('/billing', { context });
+  const card = page.getByRole('listitem').filter({ hasText: 'Each month' });
+  await card.getByText('$500.00').first().waitFor();
+  const ofKeys = page.getByRole('table', { name: 'Budgets of single keys' });
+  await ofKeys.getByText('Each week, from Monday').waitFor();
+  expect(await page.getByRole('button', { name: 'Add a budget' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Change the budget of each month' }).count()).toBe(
+    0,
+  );
+  await expectGoodPage(page);
+  await ofKeys.getByRole('link').first().click();
+  await page.getByRole('heading', { level: 1, name: 'W'.repeat(50) }).waitFor();
+  expect(mistakes).toEqual([]);
+  await context.close();
+});
+
+test('limits are chosen in the form of a key, and stand on its page', async () => {
+  const { id, key } = await manage<{ id: string; key: string }>('POST', 'api-keys', {
+    name: 'Slow',
+  });
+  const { page, mistakes } = await world.open(`/keys/${id}?edit=true`);
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('summary', { hasText: 'Limits' }).click();
+  await dialog.getByRole('button', { name: 'Add a limit' }).click();
+  await dialog.getByLabel('Calls at the same time').fill('0');
+  await dialog.getByRole('button', { name: 'Add a limit' }).click();
+  const second = dialog.getByRole('group', { name: 'Limit 2' });
+  await second.getByLabel('Limit of').selectOption('gpt-4o-mini');
+  await second.getByLabel('Requests a minute').fill('1');
+  await expectGoodPage(page);
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.getByText('must be at least 1', { exact: false }).waitFor();
+  await dialog.getByLabel('Calls at the same time').first().fill('20');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('All models: 20 calls at a time').waitFor();
+  await page.getByText('gpt-4o-mini: 1 requests a minute').waitFor();
+  await until('a limit refuses a call', async () => (await chat(key)).status === 429, 20_000);
+  expect(mistakes.map((mistake) => /status of (\d+)/.exec(mistake)?.[1])).toEqual(['400']);
+  await page.context().close();
+});

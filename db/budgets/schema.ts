@@ -18,6 +18,12 @@ export const budget = pgTable(
     key_id: text('key_id').references(() => apiKey.id),
     period: text('period', { enum: ['day', 'week', 'month'] }).notNull(),
     limit_nano_usd: int8('limit_nano_usd').notNull(),
+    /** What happens to a call that does not fit. */
+    when_reached: text('when_reached', { enum: ['refuse', 'warn', 'move'] })
+      .notNull()
+      .default('refuse'),
+    /** The model to which such a call moves; null unless `when_reached` is `move`. */
+    move_to: text('move_to'),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
   },
   (table) => [
@@ -26,6 +32,10 @@ export const budget = pgTable(
       .nullsNotDistinct(),
     index('budget_by_key').on(table.key_id),
     check('budget_limit_never_negative', sql`${table.limit_nano_usd} >= 0`),
+    check(
+      'budget_names_a_model_to_move_to',
+      sql`(${table.when_reached} = 'move') = (${table.move_to} is not null)`,
+    ),
   ],
 );
 

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres';
 import { type BudgetPeriod, nextWindowStart, windowStart } from '../../db/budgets/calendar.ts';
 import { insertBudget, lockMoneyOf } from '../../db/budgets/rows.ts';
+import type { BudgetRow } from '../../db/budgets/windows.ts';
 import type { Account } from './ledger.ts';
 
 /** Sets the database's clock of a connection. The pool must have one connection. */
@@ -15,12 +16,13 @@ export async function makeBudget(
   of: Pick<Account, 'organization_id'> & { readonly key_id: string | null },
   period: BudgetPeriod,
   limit_nano_usd: number,
+  choice: Pick<BudgetRow, 'when_reached' | 'move_to'> = { when_reached: 'refuse', move_to: null },
 ): Promise<string> {
   const id = `budget_${crypto.randomUUID()}`;
   const { organization_id, key_id } = of;
   await sql.begin(async (tx) => {
     await lockMoneyOf(tx, organization_id);
-    await insertBudget(tx, { id, organization_id, key_id, period, limit_nano_usd });
+    await insertBudget(tx, { id, organization_id, key_id, period, limit_nano_usd, ...choice });
   });
   return id;
 }

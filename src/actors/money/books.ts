@@ -11,6 +11,12 @@ import type { GrantFunds } from '../../machines/grant.ts';
 import type { UnusableStatus } from './ledger-commands.ts';
 import { MoneyHints } from './money-hints.ts';
 
+/** A window of a budget. */
+interface BudgetWindow {
+  readonly budget: BudgetRow;
+  readonly window: WindowSums;
+}
+
 /**
  * Moves money between the locked rows of one transaction. Every move changes a key and its
  * organization together, so the sums of both stay right. Amounts are in nano-USD.
@@ -86,17 +92,31 @@ export class Books {
 
   /** Returns the free money for a grant or a hold of `day`. */
   fundsOf(key: KeyRow, day: string | null): Omit<GrantFunds, 'replicas'> {
+    const windows = this.windowsOf(key, day);
     return {
       key_free:
         key.limit_nano_usd === null
           ? null
           : key.limit_nano_usd - key.used_nano_usd - key.held_nano_usd,
       balance: this.organization(key.organization_id).balance_nano_usd,
-      budgets: this.windowsOf(key, day).map(({ budget, window }) => ({
-        id: budget.id,
-        free: budget.limit_nano_usd - window.used_nano_usd - window.held_nano_usd,
+      budgets: windows
+        .filter(({ budget }) => budget.when_reached === 'refuse')
+        .map((each) => ({ id: each.budget.id, free: freeIn(each) })),
+      soft: softOf(windows).map((each) => ({
+        ...{ id: each.budget.id, free: freeIn(each), is_spent: isSpent(each) },
       })),
     };
+  }
+
+  /** Returns the soft budgets whose windows of a day are exceeded if `amount` more is set aside. */
+  reachedBudgets(
+    key: KeyRow,
+    day: string | null,
+    amount: number,
+  ): { budget: BudgetRow; is_spent: boolean }[] {
+    return softOf(this.windowsOf(key, day))
+      .filter((each) => freeIn(each) < amount)
+      .map((each) => ({ budget: each.budget, is_spent: isSpent(each) }));
   }
 
   key(id: string): KeyRow {
@@ -108,10 +128,7 @@ export class Books {
   }
 
   /** Returns the windows of a day that limit a key. */
-  private windowsOf(
-    key: KeyRow,
-    day: string | null,
-  ): { readonly budget: BudgetRow; readonly window: WindowSums }[] {
+  private windowsOf(key: KeyRow, day: string | null): BudgetWindow[] {
     const { budgets } = this.rows;
     if (budgets.length === 0 || day === null) return [];
     return budgets.flatMap((budget) => {
@@ -145,6 +162,18 @@ export class Books {
     organization.balance_nano_usd += uncharged;
     this.hints.onMoneyFreed(key.organization_id);
   }
+}
+
+function softOf(windows: readonly BudgetWindow[]): BudgetWindow[] {
+  return windows.filter(({ budget }) => budget.when_reached !== 'refuse');
+}
+
+function freeIn({ budget, window }: BudgetWindow): number {
+  return budget.limit_nano_usd - window.used_nano_usd - window.held_nano_usd;
+}
+
+function isSpent({ budget, window }: BudgetWindow): boolean {
+  return window.used_nano_usd >= budget.limit_nano_usd;
 }
 
 function requireRow<Row>(row: Row | undefined, table: string, id: string): Row {

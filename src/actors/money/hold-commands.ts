@@ -30,8 +30,18 @@ export class HoldCommands {
     const unusable = this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
     const { day } = key;
-    const refused = await this.setAside(key, day, command.amount, command.recall_seq ?? null);
+    // A call that moves needs no money for the model that it asked for.
+    const over = command.stop_at_soft
+      ? await this.shortage.reached(key, day, command.amount)
+      : undefined;
+    if (over?.some(({ is_spent }) => is_spent)) return { type: 'over_soft', reached: over };
+    const refused = await this.setAside(key, day, command.amount, command.recall_seq ?? null, true);
     if (refused) return refused;
+    const reached = command.stop_at_soft && (await this.shortage.reached(key, day));
+    if (reached) {
+      this.books.setAside(key, day, -command.amount);
+      return { type: 'over_soft', reached };
+    }
     rows.holds.set(command.hold_id, {
       id: command.hold_id,
       key_id: key.id,
@@ -109,6 +119,7 @@ export class HoldCommands {
     day: string | null,
     amount: number,
     recall_seq: number | null,
+    isNew = false,
   ): Promise<LedgerAnswer | undefined> {
     const decision = decideAmount(
       { need: amount, want: amount },
@@ -116,6 +127,11 @@ export class HoldCommands {
     );
     if (decision.type === 'short') {
       return this.shortage.explain(decision, key, { day, recall_seq });
+    }
+    if (decision.crowded_id !== undefined && isNew) {
+      const request = { day, recall_seq };
+      const recalled = await this.shortage.relieve(decision.crowded_id, key, request);
+      if (recalled) return recalled;
     }
     this.books.setAside(key, day, amount);
     return undefined;

@@ -97,9 +97,11 @@ async function runItem(
   refuseLargeImages('anthropic', body, item.params);
   record.ask(body);
   const inference = deps.inference();
+  const draft = item.draft as unknown as Draft | null;
   const model = resolveModel(
     deps.catalogue(key.organization_id),
-    String(body['model']),
+    // A soft limit may have moved the attempt that stored the answer.
+    draft?.model ?? String(body['model']),
     key,
     'anthropic',
     (candidate, caller) => inference.isCallable(candidate, caller),
@@ -118,7 +120,6 @@ async function runItem(
     storeDraft: item.storeDraft,
     record,
   };
-  const draft = item.draft as unknown as Draft | null;
   // An earlier attempt stored the answer. Only the charge of the answer is missing.
   if (draft && item.answer !== null) await inference.chargeDraft(call, draft);
   else await inference.run(call);

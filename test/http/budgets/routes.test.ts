@@ -79,7 +79,10 @@ describe('a budget', () => {
       ...{ object: 'budget.deleted', id: made.id, deleted: true },
     });
     expect(await auditOf(made.id)).toEqual([
-      ['budget.create', { api_key_id: key_id, period: 'day', limit_amount: 20 }],
+      [
+        'budget.create',
+        { api_key_id: key_id, period: 'day', limit_amount: 20, when_reached: 'refuse' },
+      ],
       ['budget.update', { limit_amount: 5 }],
       ['budget.delete', null],
     ] as never);

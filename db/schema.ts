@@ -21,6 +21,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
+import type { WhenReached } from './when-reached.ts';
 
 /** A limit of a key (`src/inference/limits/limit.ts`). */
 interface StoredLimit {
@@ -28,6 +29,7 @@ interface StoredLimit {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrent_calls: number | null;
+  readonly when_reached?: WhenReached;
 }
 
 /** An amount of money or a counter: `int8` in the database, an exact JS number outside. */

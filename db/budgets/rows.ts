@@ -9,6 +9,9 @@ interface NewBudget extends BudgetScope {
   readonly id: string;
   readonly period: BudgetPeriod;
   readonly limit_nano_usd: number;
+  readonly when_reached: BudgetRow['when_reached'];
+  /** The model to which calls move; null unless `when_reached` is `move`. */
+  readonly move_to: string | null;
 }
 
 /** A budget with its present window. */
@@ -26,7 +29,7 @@ export interface ShownBudget extends NewBudget {
 /** A query for budgets with their present windows. Charges that are not posted count as used, as in the view of a key. */
 export const shownBudgets = (sql: Sql | TransactionSql) => sql`
   select budget.id, budget.organization_id, budget.key_id, tag_name, tag_value, budget.period,
-    budget.limit_nano_usd, budget.created_at, time_zone, span.starts_on::text,
+    budget.limit_nano_usd, when_reached, move_to, budget.created_at, time_zone, span.starts_on::text,
     weir_day_end((span.until - interval '12 hours') at time zone time_zone, time_zone) as resets_at,
     (coalesce(budget_window.used_nano_usd, 0) + unposted)::int8 as used_nano_usd,
     (coalesce(budget_window.held_nano_usd, 0) - unposted)::int8 as held_nano_usd
@@ -98,15 +101,21 @@ export async function insertBudget(tx: TransactionSql, budget: NewBudget): Promi
 }
 
 /**
- * Changes the limit of a budget. If it is below the used and held money, the ceiling is that money first, and
+ * Changes the limit of a budget, and what happens to calls beyond it. If the limit is below the used and held money, the ceiling is that money first, and
  * comes down with it, as the ceiling of a key does. The caller must have locked the organization's money.
  */
-export async function updateBudgetLimit(
+export async function updateBudget(
   tx: TransactionSql,
   id: string,
-  limit_nano_usd: number,
+  {
+    limit_nano_usd,
+    when_reached,
+    move_to,
+  }: Pick<NewBudget, 'limit_nano_usd' | 'when_reached' | 'move_to'>,
 ): Promise<void> {
-  await tx`update budget set limit_nano_usd = ${limit_nano_usd} where id = ${id}`;
+  await tx`
+    update budget set limit_nano_usd = ${limit_nano_usd}, when_reached = ${when_reached}, move_to = ${move_to}
+    where id = ${id}`;
   await tx`
     update budget_window
     set ceiling_nano_usd = greatest(${limit_nano_usd}::int8, used_nano_usd + held_nano_usd)

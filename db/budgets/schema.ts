@@ -21,6 +21,12 @@ export const budget = pgTable(
     tag_value: text('tag_value'),
     period: text('period', { enum: ['day', 'week', 'month'] }).notNull(),
     limit_nano_usd: int8('limit_nano_usd').notNull(),
+    /** What happens to a call that does not fit. */
+    when_reached: text('when_reached', { enum: ['refuse', 'warn', 'move'] })
+      .notNull()
+      .default('refuse'),
+    /** The model to which such a call moves; null unless `when_reached` is `move`. */
+    move_to: text('move_to'),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
   },
   (table) => [
@@ -33,6 +39,10 @@ export const budget = pgTable(
       sql`(${table.tag_name} is null) = (${table.tag_value} is null) and (${table.tag_name} is null or ${table.key_id} is null)`,
     ),
     check('budget_limit_never_negative', sql`${table.limit_nano_usd} >= 0`),
+    check(
+      'budget_names_a_model_to_move_to',
+      sql`(${table.when_reached} = 'move') = (${table.move_to} is not null)`,
+    ),
   ],
 );
 

@@ -14,6 +14,10 @@ export interface BudgetRow extends BudgetScope {
   readonly id: string;
   readonly period: BudgetPeriod;
   readonly limit_nano_usd: number;
+  /** What happens to a call that does not fit. A budget that does not refuse it is soft. */
+  readonly when_reached: 'refuse' | 'warn' | 'move';
+  /** The model to which such a call moves; null unless `when_reached` is `move`. */
+  readonly move_to: string | null;
   readonly windows: Map<string, WindowSums>;
 }
 
@@ -40,8 +44,8 @@ export async function readBudgets(
     PERIODS.map((period) => windowStart(period, day)),
   );
   const rows = await tx<(Omit<BudgetRow, 'windows'> & WindowSums & { starts_on: string | null })[]>`
-    select budget.id, organization_id, key_id, tag_name, tag_value, period, limit_nano_usd, starts_on::text,
-      used_nano_usd, held_nano_usd
+    select budget.id, organization_id, key_id, tag_name, tag_value, period, limit_nano_usd, when_reached, move_to,
+      starts_on::text, used_nano_usd, held_nano_usd
     from budget left join budget_window on budget_id = budget.id
       and starts_on = any(${[...new Set(starts)]}::text[]::date[])
     where organization_id = any(${today.map((each) => each.organization_id)}::text[])

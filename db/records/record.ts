@@ -16,7 +16,7 @@ export interface RecordedAttempt {
  */
 export interface TaskFacts
   extends Pick<CallFacts, 'protocol' | 'program' | 'authenticated_us' | 'reserved_us'>,
-    Pick<CallDetail, 'end_user' | 'tags' | 'stream'> {
+    Pick<CallDetail, 'end_user' | 'tags' | 'stream' | 'reached' | 'moved_from'> {
   readonly vendor: string;
   /** The latest one is the last. Only the first ones are kept of a task that had many. */
   readonly attempts: readonly RecordedAttempt[];
@@ -30,6 +30,24 @@ export interface RecordedPart {
   /** Pico-USD of one unit. */
   readonly pico_usd: number;
   readonly when?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Why a call did not move to the model that a soft limit names. */
+export type NotMoved = 'not_cheaper' | 'not_able';
+
+/** A soft budget, or a soft limit of a key, that a call exceeded. */
+export interface ReachedLimit {
+  readonly type: 'budget' | 'requests_per_minute' | 'tokens_per_minute' | 'concurrent_calls';
+  /** The id, the period and the owner of a budget. */
+  readonly budget_id?: string;
+  readonly period?: 'day' | 'week' | 'month';
+  readonly owner?: 'organization' | 'api_key' | 'tag';
+  /** The model of a limit of a key. Missing if it is for all models. */
+  readonly model?: string;
+  /** The time until such a call may fit, seconds. Missing if it never does. */
+  readonly frees_in_s?: number;
+  /** Set if the limit moves calls, and this call did not move. */
+  readonly not_moved?: NotMoved;
 }
 
 /** Facts that few calls have. A member is missing if the call lacks it. */
@@ -61,6 +79,10 @@ export interface CallDetail {
   readonly error_code?: string;
   /** Whose fault that is. */
   readonly fault?: string;
+  /** The soft budgets and limits that the call exceeded. */
+  readonly reached?: readonly ReachedLimit[];
+  /** The model that the client asked for, if a soft limit moved the call to another one. */
+  readonly moved_from?: string;
   /** True if the client asked for a stream. */
   readonly stream?: true;
   /** The message batch whose item the call is, or that the call created. */

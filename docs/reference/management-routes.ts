@@ -228,6 +228,12 @@ const OWN_KEYS: readonly ReferenceRoute[] = [
   },
 ];
 
+const SOFT_BUDGET = {
+  when_reached:
+    'What happens to a call beyond the limit: `refuse` (the default), `warn`, or `{"move_to": a model}`.',
+  'when_reached.move_to': 'The cheaper model that serves such calls.',
+};
+
 const BUDGETS: readonly ReferenceRoute[] = [
   route('GET', '/budgets', 'Lists the budgets, with what their present windows have used.'),
   {
@@ -242,14 +248,19 @@ const BUDGETS: readonly ReferenceRoute[] = [
       tag: 'The tag whose calls the budget limits: one name and value of their `metadata`, e.g. `{"team": "blue"}`.',
       period: 'The length of a window: `day`, `week` or `month`.',
       limit_amount: 'The most that is spent in a window, USD.',
+      ...SOFT_BUDGET,
     },
     more: 'What counts, and when: [budgets](../budgets.md).',
   },
   route('GET', '/budgets/{id}', 'Shows a budget, with what its present window has used.'),
   {
-    ...route('PATCH', '/budgets/{id}', 'Changes the limit of a budget.'),
+    ...route(
+      'PATCH',
+      '/budgets/{id}',
+      'Changes the limit of a budget, and what happens beyond it.',
+    ),
     ...{ body: UpdateBudgetSchema, headers: CHANGE },
-    words: { limit_amount: 'The most that is spent in a window, USD.' },
+    words: { limit_amount: 'The most that is spent in a window, USD.', ...SOFT_BUDGET },
   },
   { ...route('DELETE', '/budgets/{id}', 'Deletes a budget.'), headers: CHANGE },
 ];

@@ -46,6 +46,9 @@ export const MANAGEMENT_WORDS: Readonly<Record<string, string>> = {
   'limits[].requests_per_minute': 'The most calls and new tasks in any minute.',
   'limits[].tokens_per_minute': 'The most tokens of chat in any minute.',
   'limits[].concurrent_calls': 'The most calls at the same time.',
+  'limits[].when_reached':
+    'What happens to a call beyond the limit: `refuse` (the default), `warn`, or `{"move_to": a model}`.',
+  'limits[].when_reached.move_to': 'The cheaper model that serves such calls.',
   limits:
     'Requests per minute, tokens per minute and calls at the same time: of one `model` each, or of all.',
   limitAmount:

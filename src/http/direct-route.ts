@@ -6,6 +6,7 @@ import type { DirectCall } from '../inference/direct/direct.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { AnswerRecorder } from '../inference/repeats/recorder.ts';
 import { resolveDirectModel } from '../inference/requests/resolve-model.ts';
+import { withMove } from '../inference/soft/move.ts';
 import { editMembers } from '../json/members.ts';
 import { type CacheControl, isOwnControl } from '../protocols/cache-controls.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -27,7 +28,16 @@ interface DirectRequest<Body> {
   /** The members that all direct calls share. */
   readonly call: Pick<
     DirectCall<unknown, unknown>,
-    'request_id' | 'key' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes' | 'record' | 'cached'
+    | 'request_id'
+    | 'key'
+    | 'model'
+    | 'body'
+    | 'body_text'
+    | 'signal'
+    | 'bytes'
+    | 'record'
+    | 'cached'
+    | 'may_move'
   >;
   /** Set if the call has an idempotency key. A streamed answer must be written to the recorder. */
   readonly recorder?: AnswerRecorder;
@@ -81,20 +91,30 @@ export function directRoute<Body extends { readonly model?: string }>(
         { path, operation },
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
-      model.contract.check(body as Record<string, unknown>);
+      const accepts = (each: DirectModel) => {
+        each.contract.check(body as Record<string, unknown>);
+        return true;
+      };
+      accepts(model);
       // Bun closes a silent connection after its idle timeout. A model may need longer than that.
       server?.timeout(request, 0);
       const { recorder } = mode;
       const sent = route.isTranslated ? body : value;
       const cached = cacheOf(operation, control);
-      const response = await route.run({
-        ...{ request_id, body, text, inference, model },
-        call: {
-          ...{ request_id: uuid, key, model, body: sent as Record<string, unknown> },
-          body_text: route.isTranslated ? JSON.stringify(body) : text,
-          ...{ signal: mode.signal, bytes, record: context.record, cached },
-        },
-        ...(recorder ? { recorder } : {}),
+      const { record } = context;
+      const run = (served: DirectModel, may_move: boolean) =>
+        route.run({
+          ...{ request_id, body, text, inference, model: served },
+          call: {
+            ...{ request_id: uuid, key, model: served, body: sent as Record<string, unknown> },
+            body_text: route.isTranslated ? JSON.stringify(body) : text,
+            ...{ signal: mode.signal, bytes, record, cached, may_move },
+          },
+          ...(recorder ? { recorder } : {}),
+        });
+      const response = await withMove(inference.moves, {
+        ...{ key, model, record, run },
+        isAble: accepts,
       });
       if (cached) addCacheHeaders(response.headers, cached);
       return response;

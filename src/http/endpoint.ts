@@ -13,6 +13,7 @@ import { compressed } from './compressed-answer.ts';
 import { requireHost } from './host.ts';
 import { addRateLimit, type ShownRateLimit } from './rate-limit-headers.ts';
 import { sendCounted } from './sent-answer.ts';
+import { addSoftHeaders } from './soft-headers.ts';
 import { closeAfter, mayHaveLargeBody } from './unread-body.ts';
 
 /** The input of a handler: the request, its ids, and the parameters of the path. */
@@ -120,6 +121,7 @@ export function endpoint(
     const { headers } = response;
     headers.set('x-request-id', request_id);
     headers.set('request-id', request_id);
+    if (context.record?.reached) addSoftHeaders(headers, context.record);
     if (context.rate_limit) addRateLimit(headers, context.rate_limit, familyOf(request));
     if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
     return closeAfter(response, request);

@@ -4,6 +4,7 @@ import type { GenerationInput, GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { noteFailure } from '../inference/records/call-ends.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
+import { withMove } from '../inference/soft/move.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
@@ -107,23 +108,39 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const webhook_url = webhookUrl(value['webhook_url'], ports.webhook_hosts);
     const input = model.contract.accept(value);
     const wait = route.inline !== undefined && !model.by_task && value['async'] !== true;
+    /** Returns the input for another model. A client that waits can be served only by a model that answers. */
+    const inputFor = (other: GenerationModel) => {
+      const accepted = other.contract.accept({ ...value, model: other.id });
+      return wait === (route.inline !== undefined && !other.by_task && value['async'] !== true)
+        ? accepted
+        : undefined;
+    };
     // Bun closes a silent connection after its idle timeout. An image may take longer than that.
     if (wait) server?.timeout(request, 0);
     const link = createLink(request, ports);
     const create = (onPartial?: (partial: PartialImage) => void) => {
-      const creation = ports.tasks.create({
-        key,
-        request_id: uuid,
-        model,
-        input,
-        wait,
-        body_hash: new Bun.CryptoHasher('sha256').update(text).digest('hex'),
-        route: route.path,
-        signal: wait ? signal : request.signal,
-        ...(idempotency_key === undefined ? {} : { idempotency_key }),
-        ...(webhook_url === undefined ? {} : { webhook_url }),
-        ...(onPartial ? { onPartial } : {}),
-        ...(record ? { record } : {}),
+      const createOn = (served: GenerationModel, may_move: boolean) =>
+        ports.tasks.create({
+          key,
+          request_id: uuid,
+          model: served,
+          input: served === model ? input : (inputFor(served) ?? input),
+          may_move,
+          wait,
+          body_hash: new Bun.CryptoHasher('sha256').update(text).digest('hex'),
+          route: route.path,
+          signal: wait ? signal : request.signal,
+          ...(idempotency_key === undefined ? {} : { idempotency_key }),
+          ...(webhook_url === undefined ? {} : { webhook_url }),
+          ...(onPartial ? { onPartial } : {}),
+          ...(record ? { record } : {}),
+        });
+      const creation = withMove<GenerationModel, TaskView>(inference.moves, {
+        ...{ key, model, record, isAble: (other) => inputFor(other) !== undefined },
+        run: (served, may_move) => {
+          if (served !== model) record?.resolve(served, route.scene);
+          return createOn(served, may_move);
+        },
       });
       return creation.catch((error: unknown) => {
         const accepts = (other: CatalogueModel) => acceptsBody(other, value);

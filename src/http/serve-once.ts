@@ -8,6 +8,7 @@ import { StopSignal } from '../inference/streaming/stop-signal.ts';
 import { callSignal } from './call-signal.ts';
 import type { RequestContext } from './endpoint.ts';
 import type { Form } from './form.ts';
+import { addSoftHeaders } from './soft-headers.ts';
 
 const MAX_IDEMPOTENCY_KEY_CHARS = 255;
 const HEADER = 'Idempotency-Key';
@@ -77,9 +78,12 @@ async function runOnce(
     request_hash: await hashRequest(request, body),
     renderError: (error: unknown) => renderError(error, family, request_id),
   };
-  const response = await deps
-    .repeats()
-    .run(call, (recorder) => work({ signal: lasting, recorder }));
+  const response = await deps.repeats().run(call, async (recorder) => {
+    const first = await work({ signal: lasting, recorder });
+    // A repeat gets these headers too.
+    if (context.record) addSoftHeaders(first.headers, context.record);
+    return first;
+  });
   const { record } = context;
   const isRepeat = response.headers.has('idempotent-replayed');
   if (isRepeat && record && !record.lasts) record.outcome = 'repeated';

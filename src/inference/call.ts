@@ -63,6 +63,8 @@ export interface InferenceCall {
   readonly cache_control?: CacheControl | undefined;
   /** The own keys that serve the call. Without it, the platform's channels do. */
   readonly own?: OwnServing | undefined;
+  /** False if soft limits move the call no more; default: true. */
+  readonly may_move?: boolean;
 }
 
 /** The usage of an answer that is not charged yet, and the channel that gave the answer. */
@@ -73,6 +75,8 @@ export interface Draft {
   readonly estimated: boolean;
   /** If an own key served the call, what it costs, in millionths of the list price. */
   readonly fee_ppm?: number | undefined;
+  /** The model that gave the answer. Missing in drafts of earlier versions. */
+  readonly model?: string;
 }
 
 /** Returns the members of a draft that say whose account gave the answer. */

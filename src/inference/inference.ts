@@ -4,11 +4,16 @@ import type { Channels } from '../actors/channels/channels.ts';
 import type { OwnKeys } from '../actors/channels/own-keys.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Reservation } from '../actors/money/reservation.ts';
-import { type CatalogueFor, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
-import { WeirError } from '../errors/weir-error.ts';
+import {
+  type CatalogueFor,
+  type CatalogueModel,
+  type ChatModel,
+  isAllowed,
+} from '../catalogue/catalogue.ts';
 import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor } from '../upstreams/chat/protocols.ts';
 import type { CallSignal, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
+import { takesBody, withAlternatives } from './alternatives.ts';
 import type { Budget } from './budget/budget.ts';
 import type { AnswerCache, Lookup } from './cache/answer-cache.ts';
 import { answerHeaders } from './cache/cache-headers.ts';
@@ -33,18 +38,19 @@ import { runSpeech, type SpeechCall, type StreamedSpeech } from './direct/speech
 import { noteImpossibleUsage } from './impossible-usage.ts';
 import type { CallLimits } from './limits/call-limits.ts';
 import { reserveLimited } from './limits/limited-reservation.ts';
+import { MoveDue } from './limits/move-due.ts';
 import { chatBudget, pricedCall } from './priced-call.ts';
 import { channelsFor } from './routing/able-channels.ts';
 import { withHedge } from './routing/hedge.ts';
 import { onOwnKeys, unableError } from './routing/own-first.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
+import { callOf, isAbleToServe, servingOf } from './soft/able-chat.ts';
+import { type MoveDeps, modelAfter, noteBudgets, noteReserved } from './soft/move.ts';
 import { openStream } from './streaming/open-stream.ts';
 import { StopSignal } from './streaming/stop-signal.ts';
 import { StreamRun } from './streaming/stream.ts';
 import type { OpenStream } from './streaming/stream-parts.ts';
 import { draftOf, textOf, unpaidOf } from './whole-answer.ts';
-
-const MAX_ALTERNATIVES = 3;
 
 /** Dependencies of `Inference`. */
 export interface InferenceDeps {
@@ -80,11 +86,25 @@ export class Inference {
    * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
   run(given: InferenceCall): Promise<Response> {
-    const { key, model } = given;
-    const own = this.deps.own?.serving(key.organization_id, model.id);
+    const own = this.deps.own?.serving(given.key.organization_id, given.model.id);
     if (!own) return this.runOn(given);
-    return onOwnKeys(own, given, (call) => this.runOn(call));
+    return onOwnKeys(own, given, (call) => this.runOn(call)).catch((error) =>
+      this.runMoved(given, error),
+    );
   }
+
+  /** Serves a call on the model to which a soft limit moves it. Throws every other error. */
+  private runMoved(given: InferenceCall, error: unknown): Promise<Response> {
+    const isAble = (model: ChatModel) => isAbleToServe(this.deps, callOf(given, model));
+    const model = modelAfter(this.moves, { ...given, isAble }, error);
+    return this.run({ ...callOf(given, model), may_move: false });
+  }
+
+  /** What decides whether a call can move to another model. A port without it moves none. */
+  readonly moves: MoveDeps = {
+    catalogue: (organization_id) => this.deps.catalogue(organization_id),
+    isCallable: (model, key) => this.isCallable(model, key),
+  };
 
   /** Serves a call on its own keys, or on the platform's channels. */
   private async runOn(given: InferenceCall): Promise<Response> {
@@ -97,15 +117,25 @@ export class Inference {
     if (free) return free;
     const budget = chatBudget(call);
     const amount = budget.amountToReserve(call.stream);
-    const taking = this.deps.limits?.take({
-      ...{ key: call.key, model_id: call.model.id, call_id: call.request_id, is_concurrent: true },
-      tokens: () => budget.max_tokens,
-    });
-    const reserve = () =>
-      quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id));
-    const reservation = taking
-      ? await reserveLimited(taking, reserve)
-      : (quota.tryReserve(amount, call.request_id) ?? (await reserve()));
+    const may_move = call.may_move !== false;
+    let reservation: Reservation;
+    try {
+      if (may_move) noteBudgets(quota.spentBudgets, may_move, undefined);
+      const taking = this.deps.limits?.take({
+        ...{ key: call.key, model_id: call.model.id, call_id: call.request_id, may_move },
+        ...{ is_concurrent: true, tokens: () => budget.max_tokens },
+      });
+      const reserve = () =>
+        quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id));
+      reservation = taking
+        ? await reserveLimited(taking, call.record, reserve)
+        : (quota.tryReserve(amount, call.request_id) ?? (await reserve()));
+      noteReserved(reservation, may_move, call.record);
+    } catch (error) {
+      // A call on own keys moves where these are left.
+      if (call.own || !(error instanceof MoveDue)) throw error;
+      return this.runMoved(given, error);
+    }
     const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     call.record?.reserve(reservation.amount);
     if (lookup && call.record) call.record.looked_up = true;
@@ -157,7 +187,7 @@ export class Inference {
       if (answer.has_impossible_usage) noteImpossibleUsage(permit, this.deps, call.request_id);
       const draft = draftOf(answer, permit, budget);
       const body_text = textOf(answer, draft);
-      if (call.storeDraft) await call.storeDraft(body_text, draft);
+      if (call.storeDraft) await call.storeDraft(body_text, { ...draft, model: call.model.id });
       const { charged, overrun } = await settleCall(call, reservation, draft, 'completed');
       if (call.record) call.record.isCharged = true;
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(body_text));
@@ -188,6 +218,7 @@ export class Inference {
     const { request_id: call_id, signal } = call;
     const request = { amount, minimum: () => amount, signal, call_id };
     const reservation = quota.tryReserve(amount, call_id) ?? (await quota.reserve(request));
+    noteBudgets(reservation.reached, false, call.record);
     await settleCall(call, reservation, draft, 'completed');
     if (call.record) call.record.isCharged = true;
   }
@@ -233,6 +264,11 @@ export class Inference {
     if (isOwn === undefined) return channels.canServe(model.id);
     if (isOwn || own?.modeOf(key.organization_id) === 'only') return isOwn;
     return channels.canServe(model.id);
+  }
+
+  /** True if a channel, or an own key of the organization, serves the model. Its health does not count. */
+  isServed(model: CatalogueModel, organization_id: string): boolean {
+    return servingOf(this.deps, model, organization_id).length > 0;
   }
 
   /** Since when no channel of a model is healthy, ms since the epoch; undefined if one is. */
@@ -336,51 +372,15 @@ export class Inference {
     }
   }
 
-  /**
-   * If the error is `all_channels_failed`, adds models of the same scene that can serve now (spec:
-   * Errors). Returns any other error unchanged. `accepts` tells whether another model could serve
-   * the same request. Without `accepts`, all models of the scene that can serve now are added.
-   */
+  /** Adds models that can serve now to an error (see `withAlternatives`). */
   withAlternatives(
     error: unknown,
     call: { readonly key: Caller; readonly model: CatalogueModel },
-    accepts: (model: CatalogueModel) => boolean = () => true,
+    accepts?: (model: CatalogueModel) => boolean,
   ): unknown {
-    if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
-    const alternatives = this.deps
-      .catalogue(call.key.organization_id)
-      .all()
-      .filter(
-        (model) =>
-          model.kind === call.model.kind &&
-          model.id !== call.model.id &&
-          model.category === call.model.category &&
-          this.isCallable(model, call.key) &&
-          accepts(model),
-      )
-      .sort((a, b) => this.rank(a) - this.rank(b))
-      .slice(0, MAX_ALTERNATIVES)
-      .map(({ id, category, owned_by }) => ({
-        id,
-        status: 'available',
-        tags: [category, owned_by],
-      }));
-    return new WeirError(error.id, error.message, { ...error.details, alternatives }, error.cause);
-  }
-
-  private rank(model: CatalogueModel): number {
-    return this.deps.rankOf?.(model) ?? 0;
-  }
-}
-
-/** True if a model for direct calls can serve a body that its route has accepted (P13). */
-function takesBody(model: CatalogueModel, body: Readonly<Record<string, unknown>>): boolean {
-  if (model.kind !== 'direct') return false;
-  try {
-    model.contract.check(body);
-    return true;
-  } catch {
-    return false;
+    const { catalogue, rankOf = () => 0 } = this.deps;
+    const isCallable = (model: CatalogueModel) => this.isCallable(model, call.key);
+    return withAlternatives({ catalogue, rankOf, isCallable }, error, call, accepts);
   }
 }
 
@@ -395,4 +395,5 @@ export type InferencePort = Pick<
   | 'availability'
   | 'downSince'
   | 'withAlternatives'
->;
+> &
+  Partial<Pick<Inference, 'moves'>>;

@@ -64,7 +64,7 @@ export type QuotaEvent =
    */
   | { type: 'GRANTED'; granted: number; exact: boolean }
   /**
-   * The ledger granted no money. `gone` is true if all money is spent and no call in flight can
+   * The ledger granted no money, or none beyond what a call needs above a soft budget. `gone` is true if all money is spent and no call in flight can
    * free any.
    */
   | { type: 'REFUSED'; gone: boolean }

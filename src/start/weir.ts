@@ -157,6 +157,7 @@ export async function startWeir(
       bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),
       catalogue: actors.catalogue,
+      isServed: (model, organization_id) => actors.inference.isServed(model, organization_id),
       inference: () => actors.inference,
       repeats: () => repeats,
       responses: () => databases.requests.sql,

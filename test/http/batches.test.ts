@@ -237,32 +237,38 @@ describe('a batch', () => {
   });
 
   test('P3: an answer whose charge may be missing is charged once, and not requested again', async () => {
-    gateway.upstream.answer = () => new Response('{}', { status: 503 });
-    const { id } = await create(request());
     const { sql } = gateway.database;
-    await until('it was tried', async () => {
-      const [item] = await sql`select attempts from batch_item where batch_id = ${id}`;
-      return item?.['attempts'] > 0;
-    });
-    const requests_before = gateway.upstream.asked.length;
-    const usage = { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0 };
-    const draft = {
-      usage: { ...usage, cache_write_tokens: 0 },
-      ...{ channel_id: 'canary-channel-anthropic', estimated: false },
-    };
-    await sql`
-      update batch_item set answer = '{"id":"msg_before"}', draft = ${sql.json(draft)},
-        next_attempt_at = now() where batch_id = ${id}`;
-    await waitUntilEnded({ id } as Batch);
-    expect(await (await get(`${PATH}/${id}/results`)).json()).toEqual({
-      custom_id: 'one',
-      result: { type: 'succeeded', message: { id: 'msg_before' } },
-    });
-    const lines = await sql`
-      select outcome, output_tokens, charged_nano_usd > 0 as charged from usage_line
-      where id in (select request_id from batch_item where batch_id = ${id})`;
-    expect([...lines]).toEqual([{ outcome: 'completed', output_tokens: 10, charged: true }]);
-    expect(gateway.upstream.asked.length).toBe(requests_before);
+    // A soft limit may have moved the call to another model.
+    for (const moved_to of [undefined, 'gpt-4o-mini']) {
+      gateway.upstream.answer = () => new Response('{}', { status: 503 });
+      const { id } = await create(request());
+      await until('it was tried', async () => {
+        const [item] = await sql`select attempts from batch_item where batch_id = ${id}`;
+        return item?.['attempts'] > 0;
+      });
+      const requests_before = gateway.upstream.asked.length;
+      const usage = { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0 };
+      const draft = {
+        usage: { ...usage, cache_write_tokens: 0 },
+        ...{ channel_id: 'canary-channel-anthropic', estimated: false },
+        ...(moved_to === undefined ? {} : { model: moved_to }),
+      };
+      await sql`
+        update batch_item set answer = '{"id":"msg_before"}', draft = ${sql.json(draft)},
+          next_attempt_at = now() where batch_id = ${id}`;
+      await waitUntilEnded({ id } as Batch);
+      expect(await (await get(`${PATH}/${id}/results`)).json()).toEqual({
+        custom_id: 'one',
+        result: { type: 'succeeded', message: { id: 'msg_before' } },
+      });
+      const lines = await sql`
+        select outcome, model, output_tokens, charged_nano_usd > 0 as charged from usage_line
+        where id in (select request_id from batch_item where batch_id = ${id})`;
+      expect([...lines]).toEqual([
+        { outcome: 'completed', model: moved_to ?? MODEL, output_tokens: 10, charged: true },
+      ]);
+      expect(gateway.upstream.asked.length).toBe(requests_before);
+    }
     gateway.upstream.answer = answerOf;
   });
 

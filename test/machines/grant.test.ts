@@ -78,3 +78,31 @@ describe('the size of a grant', () => {
     });
   });
 });
+
+describe('a soft budget', () => {
+  const funds = { key_free: null, balance: 1_000, budgets: [], replicas: 1 };
+  const soft = (free: number, is_spent = false) => ({ id: 'soft', free, is_spent });
+
+  test('shrinks what is given, and never refuses', () => {
+    const give = (free: number, is_spent?: boolean) =>
+      decideAmount({ need: 10, want: 160 }, { ...funds, soft: [soft(free, is_spent)] });
+    expect(give(2_000)).toEqual({ type: 'given', amount: 160, exact: false });
+    expect(give(100)).toEqual({ type: 'given', amount: 50, exact: false });
+    expect(give(10)).toEqual({ type: 'given', amount: 10, exact: true });
+    // Held money may return, so the next call is compared with the limit again.
+    expect(give(9)).toEqual({ type: 'given', amount: 10, exact: true, crowded_id: 'soft' });
+    expect(decideAmount({ need: 10, want: 10 }, { ...funds, soft: [soft(9)] })).toMatchObject({
+      exact: true,
+    });
+    // A spent budget stays reached, so calls need no exact amounts.
+    expect(give(0, true)).toEqual({ type: 'given', amount: 160, exact: false });
+    expect(give(-50, true)).toEqual({ type: 'given', amount: 160, exact: false });
+  });
+
+  test('does not hide that a hard limit is too low', () => {
+    const hard = { ...funds, balance: 5, soft: [soft(-50, true)] };
+    expect(decideAmount({ need: 10, want: 160 }, hard)).toMatchObject({
+      ...{ type: 'short', bound: 'organization', free: 5 },
+    });
+  });
+});

@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { type BudgetPeriod, nextWindowStart, windowStart } from '../../db/budgets/calendar.ts';
 import { insertBudget, lockMoneyOf } from '../../db/budgets/rows.ts';
+import type { BudgetRow } from '../../db/budgets/windows.ts';
 import type { Account } from './ledger.ts';
 
 /** Sets the database's clock of a connection. The pool must have one connection. */
@@ -21,13 +22,14 @@ export async function makeBudget(
   of: Limited,
   period: BudgetPeriod,
   limit_nano_usd: number,
+  choice: Pick<BudgetRow, 'when_reached' | 'move_to'> = { when_reached: 'refuse', move_to: null },
 ): Promise<string> {
   const id = `budget_${crypto.randomUUID()}`;
   const { organization_id, key_id, tag: [tag_name, tag_value] = [null, null] } = of;
   const scope = { organization_id, key_id, tag_name, tag_value };
   await sql.begin(async (tx) => {
     await lockMoneyOf(tx, organization_id);
-    await insertBudget(tx, { id, ...scope, period, limit_nano_usd });
+    await insertBudget(tx, { id, ...scope, period, limit_nano_usd, ...choice });
   });
   return id;
 }

@@ -18,6 +18,12 @@ export interface Counted {
   readonly tags: Tags | null;
 }
 
+/** A window of a budget. */
+interface BudgetWindow {
+  readonly budget: BudgetRow;
+  readonly window: WindowSums;
+}
+
 /**
  * Moves money between the locked rows of one transaction. Every move changes a key and its
  * organization together, so the sums of both stay right. Amounts are in nano-USD.
@@ -93,17 +99,31 @@ export class Books {
 
   /** Returns the free money for a grant or a hold. */
   fundsOf(key: KeyRow, of: Counted): Omit<GrantFunds, 'replicas'> {
+    const windows = this.windowsOf(key, of);
     return {
       key_free:
         key.limit_nano_usd === null
           ? null
           : key.limit_nano_usd - key.used_nano_usd - key.held_nano_usd,
       balance: this.organization(key.organization_id).balance_nano_usd,
-      budgets: this.windowsOf(key, of).map(({ budget, window }) => ({
-        id: budget.id,
-        free: budget.limit_nano_usd - window.used_nano_usd - window.held_nano_usd,
+      budgets: windows
+        .filter(({ budget }) => budget.when_reached === 'refuse')
+        .map((each) => ({ id: each.budget.id, free: freeIn(each) })),
+      soft: softOf(windows).map((each) => ({
+        ...{ id: each.budget.id, free: freeIn(each), is_spent: isSpent(each) },
       })),
     };
+  }
+
+  /** Returns the soft budgets whose windows are exceeded if `amount` more is set aside. */
+  reachedBudgets(
+    key: KeyRow,
+    of: Counted,
+    amount: number,
+  ): { budget: BudgetRow; is_spent: boolean }[] {
+    return softOf(this.windowsOf(key, of))
+      .filter((each) => freeIn(each) < amount)
+      .map((each) => ({ budget: each.budget, is_spent: isSpent(each) }));
   }
 
   key(id: string): KeyRow {
@@ -118,7 +138,7 @@ export class Books {
   private windowsOf(
     { id: key_id, organization_id }: KeyRow,
     { day, tags }: Counted,
-  ): { readonly budget: BudgetRow; readonly window: WindowSums }[] {
+  ): BudgetWindow[] {
     const { budgets } = this.rows;
     if (budgets.length === 0 || day === null) return [];
     return budgets.flatMap((budget) => {
@@ -150,6 +170,18 @@ export class Books {
     organization.balance_nano_usd += uncharged;
     this.hints.onMoneyFreed(key.organization_id);
   }
+}
+
+function softOf(windows: readonly BudgetWindow[]): BudgetWindow[] {
+  return windows.filter(({ budget }) => budget.when_reached !== 'refuse');
+}
+
+function freeIn({ budget, window }: BudgetWindow): number {
+  return budget.limit_nano_usd - window.used_nano_usd - window.held_nano_usd;
+}
+
+function isSpent({ budget, window }: BudgetWindow): boolean {
+  return window.used_nano_usd >= budget.limit_nano_usd;
 }
 
 function requireRow<Row>(row: Row | undefined, table: string, id: string): Row {

@@ -1,4 +1,4 @@
-import { type GrantRow, MAX_REAPED_GRANTS } from '../../../db/ledger/rows.ts';
+import { type GrantRow, type KeyRow, MAX_REAPED_GRANTS } from '../../../db/ledger/rows.ts';
 import { decideAmount } from '../../machines/grant.ts';
 import type { Books } from './books.ts';
 import type { GrantCommand, LedgerAnswer, ReturnCommand } from './ledger-commands.ts';
@@ -26,7 +26,7 @@ export class GrantCommands {
     const isInFlight = command.in_flight || command.for_overrun;
     // Only calls that run get money of a day that has ended.
     if (grant.granted_nano_usd !== command.expected_granted || !(isOfToday || isInFlight)) {
-      return { type: 'granted', granted: grant.granted_nano_usd, exact: true, ends_in_ms };
+      return this.granted(key, grant, true, ends_in_ms);
     }
     const unusable = command.for_overrun ? undefined : this.books.unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
@@ -38,16 +38,27 @@ export class GrantCommands {
     if (decision.type === 'short') {
       return this.shortage.explain(decision, key, { ...command, day: grant.day, tags: grant.tags });
     }
+    if (decision.crowded_id !== undefined && need > 0 && !isInFlight) {
+      const request = { ...command, day: grant.day, tags: grant.tags };
+      const recalled = await this.shortage.relieve(decision.crowded_id, key, request);
+      if (recalled) return recalled;
+    }
     this.books.setAside(key, grant, decision.amount);
     grant.granted_nano_usd += decision.amount;
     // A grant without money gets no row.
     if (decision.amount > 0) rows.grants.set(grant.id, grant);
-    return {
-      type: 'granted',
-      granted: grant.granted_nano_usd,
-      exact: decision.exact,
-      ends_in_ms,
-    };
+    return this.granted(key, grant, decision.exact, ends_in_ms);
+  }
+
+  private async granted(
+    key: KeyRow,
+    grant: GrantRow,
+    exact: boolean,
+    ends_in_ms: number,
+  ): Promise<LedgerAnswer> {
+    const { granted_nano_usd: granted } = grant;
+    const reached = await this.shortage.reached(key, grant);
+    return { type: 'granted', granted, exact, ends_in_ms, ...(reached ? { reached } : {}) };
   }
 
   return(command: ReturnCommand): LedgerAnswer {

@@ -2,12 +2,14 @@ import type { Tags } from '../../../db/budgets/tags.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { AdmissionQueue, WaitingCall } from './admission-queue.ts';
 import { Grant, type GrantAnswer, GrantFencedError } from './grant.ts';
-import type { LimitedBy, UnusableStatus } from './ledger-commands.ts';
+import type { LimitedBy, ReachedBudget, UnusableStatus } from './ledger-commands.ts';
 import { Overruns } from './overruns.ts';
 import type { QuotaDeps } from './quota-deps.ts';
 import { keyStatusError, ledgerUnavailableError, moneySpentError } from './quota-errors.ts';
 import type { QuotaMachine } from './quota-machine.ts';
+import { type KnownBudget, knownBudgets, NONE_KNOWN, reachedAt } from './reached-budgets.ts';
 import type { RecentSpend } from './recent-spend.ts';
+import { NONE_REACHED } from './reservation.ts';
 
 /** Hints that money is free may be lost, so a request for money is repeated after this time. */
 const RETRY_MS = 100;
@@ -50,6 +52,8 @@ export class GrantSync {
    * then after the actor sent its request, so the day never ends earlier.
    */
   dayEndsAt = Number.POSITIVE_INFINITY;
+  /** The soft budgets that were exceeded when money was last granted, and when their windows end. */
+  private reached: readonly KnownBudget[] = NONE_KNOWN;
   private grant: Grant;
   /**
    * Numbers of recalls. `requested`: the latest recall that reached this actor. `acked`: the latest
@@ -74,6 +78,18 @@ export class GrantSync {
 
   get current(): Grant {
     return this.grant;
+  }
+
+  /** The soft budgets that calls exceed which the grant covers. */
+  get reachedNow(): readonly ReachedBudget[] {
+    return reachedAt(this.reached, () => this.deps.clock.now());
+  }
+
+  /** The soft budgets that stay exceeded until their windows end. None after the day of the grant. */
+  get spentNow(): readonly ReachedBudget[] {
+    if (this.reached.length === 0) return NONE_REACHED;
+    const isToday = this.deps.clock.now() < this.dayEndsAt;
+    return this.reachedNow.filter(({ is_spent }) => is_spent && isToday);
   }
 
   /** True while a command runs, or while the outcome of the last command is unknown. */
@@ -112,6 +128,9 @@ export class GrantSync {
   }
 
   onRecall(seq: number): void {
+    // The limit of a budget may have changed. The next grant knows.
+    if (this.reached.length > 0)
+      this.reached = this.reached.map((each) => ({ ...each, is_spent: false }));
     this.recall.requested = Math.max(this.recall.requested, seq);
     this.start();
   }
@@ -162,6 +181,7 @@ export class GrantSync {
 
   /** Called if the replica of the grant is dead. Calls in flight still charge the closed row. */
   replaceGrant(): void {
+    this.reached = NONE_KNOWN;
     const { key_id, organization_id, tags } = this.quota;
     this.grant = new Grant(key_id, organization_id, this.deps, tags);
     this.quota.machine.send({ type: 'REPLACED' });
@@ -243,6 +263,7 @@ export class GrantSync {
     const sentAt = this.deps.clock.now();
     const answer = await grant.request(request);
     if (grant !== this.grant) throw new GrantFencedError();
+    if (answer.type === 'granted') this.reached = knownBudgets(answer.reached, sentAt);
     if (answer.type === 'granted' || answer.type === 'short') {
       this.dayEndsAt = sentAt + answer.ends_in_ms;
       if (answer.ends_in_ms === 0) this.quota.retire();
@@ -350,6 +371,9 @@ export class GrantSync {
       this.quota.machine.send({ type: 'REFUSED', gone: false });
       return;
     }
+    // The money beyond a soft budget is for these calls only: the next ones are compared with the limit again.
+    if (this.reached.some(({ is_spent }) => !is_spent))
+      this.quota.machine.send({ type: 'REFUSED', gone: false });
     this.quota.machine.send({ type: 'GRANTED', granted: answer.granted, exact: answer.exact });
     this.quota.admitWaiting();
   }

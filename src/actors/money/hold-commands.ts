@@ -32,8 +32,19 @@ export class HoldCommands {
     const { day } = key;
     const tags = command.tags ?? null;
     const counted = { day, tags };
-    const refused = await this.setAside(key, counted, command.amount, command.recall_seq ?? null);
+    // A call that moves needs no money for the model that it asked for.
+    const over = command.stop_at_soft
+      ? await this.shortage.reached(key, counted, command.amount)
+      : undefined;
+    if (over?.some(({ is_spent }) => is_spent)) return { type: 'over_soft', reached: over };
+    const { amount, recall_seq = null } = command;
+    const refused = await this.setAside(key, counted, amount, recall_seq, true);
     if (refused) return refused;
+    const reached = command.stop_at_soft && (await this.shortage.reached(key, counted));
+    if (reached) {
+      this.books.setAside(key, counted, -command.amount);
+      return { type: 'over_soft', reached };
+    }
     rows.holds.set(command.hold_id, {
       id: command.hold_id,
       key_id: key.id,
@@ -111,6 +122,7 @@ export class HoldCommands {
     counted: Counted,
     amount: number,
     recall_seq: number | null,
+    isNew = false,
   ): Promise<LedgerAnswer | undefined> {
     const decision = decideAmount(
       { need: amount, want: amount },
@@ -119,6 +131,11 @@ export class HoldCommands {
     if (decision.type === 'short') {
       const { day, tags } = counted;
       return this.shortage.explain(decision, key, { day, tags, recall_seq });
+    }
+    if (decision.crowded_id !== undefined && isNew) {
+      const request = { ...counted, recall_seq };
+      const recalled = await this.shortage.relieve(decision.crowded_id, key, request);
+      if (recalled) return recalled;
     }
     this.books.setAside(key, counted, amount);
     return undefined;

@@ -88,6 +88,8 @@ export interface HoldCommand {
   recall_seq?: number | null;
   /** The tags of the work that have budgets; missing = none. */
   tags?: Tags | undefined;
+  /** True if the hold must not be made if it exceeds a soft budget. Then the answer is `over_soft`. */
+  stop_at_soft?: boolean;
 }
 
 /** Raises the amount of a hold. */
@@ -161,6 +163,15 @@ export interface RefusingBudget {
   resets_in_ms: number;
 }
 
+/** A soft budget whose window has more used and held money than its limit. */
+export interface ReachedBudget extends RefusingBudget {
+  when_reached: 'warn' | 'move';
+  /** The model to which calls move; null unless `when_reached` is `move`. */
+  move_to: string | null;
+  /** True if the used money alone has reached the limit, so that no return of held money frees any. */
+  is_spent: boolean;
+}
+
 /** The limit that is too low. */
 export type LimitedBy = 'key' | 'organization' | RefusingBudget;
 
@@ -178,7 +189,14 @@ export type LedgerAnswer =
    * `want` was more, or if the command was applied before. `ends_in_ms` is the time until the day of the grant
    * ends; 0 = it has ended, and the grant gets money only for calls that run.
    */
-  | { type: 'granted'; granted: number; exact: boolean; ends_in_ms: number }
+  | {
+      type: 'granted';
+      granted: number;
+      exact: boolean;
+      ends_in_ms: number;
+      /** The soft budgets that are exceeded with this grant. Missing if there are none. */
+      reached?: readonly ReachedBudget[];
+    }
   | { type: 'returned'; granted: number; closed: boolean }
   /**
    * `free` is too little, but other grants may have unused money and were recalled. Send the command
@@ -200,6 +218,8 @@ export type LedgerAnswer =
   /** The replica was declared dead, or the grant of the command is closed. */
   | { type: 'fenced' }
   | { type: 'held' }
+  /** Nothing was set aside, because the hold would exceed these soft budgets. */
+  | { type: 'over_soft'; reached: readonly ReachedBudget[] }
   /**
    * `charged` and `released` are the two parts of the hold's amount. `added` is the part of the
    * amount that this command added, because the charge exceeded the hold.

@@ -1,3 +1,4 @@
+import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import { organizationStatusError } from '../../errors/organization-status.ts';
 import type { ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -5,12 +6,24 @@ import { usd } from '../../json/usd.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
 import type { LimitedBy, RefusingBudget, UnusableStatus } from './ledger-commands.ts';
 
+/** Like `quotaError`. If the organization is not active, the error is that of its status. */
+export function refusedError(
+  reason: QuotaRefusal,
+  status: OrganizationStatus,
+  bound: LimitedBy,
+  estimate: number,
+): WeirError {
+  return reason === 'suspended' && status !== 'active'
+    ? organizationStatusError(status)
+    : quotaError(reason, bound, estimate);
+}
+
 /**
  * Returns the error for a call that the quota machine refused for `reason`. If the reason is
  * `exhausted`, `bound` is the limit that was reached last, and `estimate` the upper bound of the
  * call's charge, nano-USD.
  */
-export function quotaError(reason: QuotaRefusal, bound: LimitedBy, estimate: number): WeirError {
+function quotaError(reason: QuotaRefusal, bound: LimitedBy, estimate: number): WeirError {
   return reason === 'exhausted' ? moneySpentError(bound, estimate, 0) : keyStatusError(reason);
 }
 

@@ -1,20 +1,20 @@
 import type { OrganizationStatus } from '../../../db/accounts/organizations.ts';
 import type { Tags } from '../../../db/budgets/tags.ts';
-import { organizationStatusError } from '../../errors/organization-status.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
 import { AdmissionQueue, type AdmissionRequest, DAY_ENDED } from './admission-queue.ts';
 import type { Grant, HeldGrant } from './grant.ts';
 import { GrantSync } from './grant-sync.ts';
-import type { LedgerAnswer, UnusableStatus } from './ledger-commands.ts';
+import type { LedgerAnswer, ReachedBudget, UnusableStatus } from './ledger-commands.ts';
 import type { QuotaDeps } from './quota-deps.ts';
-import { ledgerUnavailableError, moneyInFlightError, quotaError } from './quota-errors.ts';
+import { ledgerUnavailableError, moneyInFlightError, refusedError } from './quota-errors.ts';
 import { QuotaMachine } from './quota-machine.ts';
 import { quotaName } from './quota-name.ts';
 import { RecentSpend } from './recent-spend.ts';
 import {
   type Consumption,
   chargedLine,
+  NONE_REACHED,
   Reservation,
   type ReservationOwner,
   type Settlement,
@@ -121,8 +121,7 @@ export class QuotaActor implements ReservationOwner {
     this.spend.recordCall();
     let verdict = this.machine.reserve(amount, call_id);
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
-      // The call was just authenticated with an active key, so the status in the machine is
-      // outdated.
+      // The call was just authenticated with an active key: the machine's status is outdated.
       this.organization_status = 'active';
       this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });
       verdict = this.machine.reserve(amount, call_id);
@@ -130,7 +129,12 @@ export class QuotaActor implements ReservationOwner {
     if (verdict.type === 'refused') throw this.errorOf(verdict.reason, amount);
     if (verdict.type !== 'admitted') return undefined;
     this.refillAhead(amount, call_id);
-    return new Reservation(this, this.sync.current.id, amount);
+    return new Reservation(this, this.sync.current.id, amount, this.sync.reachedNow);
+  }
+
+  /** The soft budgets that the next call will find spent. */
+  get spentBudgets(): readonly ReachedBudget[] {
+    return this.hasRetired ? NONE_REACHED : this.sync.spentNow;
   }
 
   /**
@@ -147,7 +151,7 @@ export class QuotaActor implements ReservationOwner {
     if (admitted) return admitted;
     try {
       const amount = await actor.enqueue('RESERVE', request);
-      return new Reservation(actor, actor.sync.current.id, amount);
+      return new Reservation(actor, actor.sync.current.id, amount, actor.sync.reachedNow);
     } catch (error) {
       // The call waited when its day ended. It waits for the money of the next day.
       if (error === DAY_ENDED) return actor.reserve(request);
@@ -368,12 +372,8 @@ export class QuotaActor implements ReservationOwner {
     this.onSumsChanged();
   }
 
-  /** Returns the error for a call that the machine refused. */
   private errorOf(reason: QuotaRefusal, amount: number): WeirError {
-    const { organization_status } = this;
-    return reason === 'suspended' && organization_status !== 'active'
-      ? organizationStatusError(organization_status)
-      : quotaError(reason, this.sync.lastLimitedBy, amount);
+    return refusedError(reason, this.organization_status, this.sync.lastLimitedBy, amount);
   }
 
   private enqueue(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {

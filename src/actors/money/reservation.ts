@@ -1,5 +1,9 @@
 import type { InlineLine } from '../../../db/ledger/usage-line.ts';
 import type { AdmissionRequest } from './admission-queue.ts';
+import type { ReachedBudget } from './ledger-commands.ts';
+
+/** Nearly all calls exceed no soft budget, so they share one list. */
+export const NONE_REACHED: readonly ReachedBudget[] = [];
 
 /** A usage line without its amounts, which the quota actor adds. */
 export type Consumption = Omit<
@@ -63,6 +67,8 @@ export class Reservation {
     private readonly grant_id: string,
     /** Reserved nano-USD. */
     private reserved: number,
+    /** The soft budgets that the call exceeds. */
+    readonly reached: readonly ReachedBudget[] = NONE_REACHED,
   ) {}
 
   /**

@@ -1,8 +1,10 @@
+import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { SPEECH_TRANSLATION } from '../../catalogue/contracts/direct.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { CACHE_CONTROL_HEADER, readCacheControl } from '../../inference/cache/cache-control.ts';
 import { addCacheHeaders, type DirectCache } from '../../inference/cache/cached-direct.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
+import { withMove } from '../../inference/soft/move.ts';
 import { TRANSCRIBERS } from '../../upstreams/direct/protocols.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
@@ -53,50 +55,54 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
         route,
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
-      if (task === 'translations' && !model.contract.operations.includes(SPEECH_TRANSLATION)) {
-        throw new WeirError('invalid_request', `${model.id} does not translate speech.`, {
-          param: 'model',
-          hint: 'Use /v1/audio/transcriptions, or another model.',
+      const accepts = (each: DirectModel) => {
+        if (task === 'translations' && !each.contract.operations.includes(SPEECH_TRANSLATION)) {
+          throw new WeirError('invalid_request', `${each.id} does not translate speech.`, {
+            param: 'model',
+            hint: 'Use /v1/audio/transcriptions, or another model.',
+          });
+        }
+        // The narrower parameter is named first: times without their format are no use.
+        each.contract.check({
+          ...(granularities.length > 0 ? { [GRANULARITIES_FIELD]: granularities } : {}),
+          response_format: format,
         });
-      }
-      // The narrower parameter is named first: times without their format are no use.
-      model.contract.check({
-        ...(granularities.length > 0 ? { [GRANULARITIES_FIELD]: granularities } : {}),
-        response_format: format,
-      });
-      const { transcript_formats } = model.declaration.offers ?? {};
-      const input = {
+        return true;
+      };
+      accepts(model);
+      const inputOf = ({ declaration: { offers } }: DirectModel) => ({
         task,
-        ...(transcript_formats ? { gives_times: transcript_formats.includes('verbose_json') } : {}),
+        ...(offers?.transcript_formats
+          ? { gives_times: offers.transcript_formats.includes('verbose_json') }
+          : {}),
         file,
         ...(prompt === undefined ? {} : { prompt }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
         granularities,
         needs_times: format !== 'json' && format !== 'text',
-      };
+      });
       const cached: DirectCache | undefined =
         task === 'translations'
-          ? { kind: 'stt', control, request: await describeInput(input) }
+          ? { kind: 'stt', control, request: await describeInput(inputOf(model)) }
           : undefined;
-      const transcript = await inference.direct({
-        cached,
-        request_id: uuid,
-        key,
-        model,
-        body: {},
-        body_text: '{}',
-        signal: mode.signal,
-        bytes,
-        record: context.record,
-        protocols: TRANSCRIBERS,
-        max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
-        request: async (transcriber, call) => {
-          const { has_impossible_usage, ...answer } = await transcriber.transcribe(call, input);
-          const isImpossible = has_impossible_usage === true;
-          const usage = { seconds: answer.duration };
-          return { answer, usage, estimated: isImpossible, has_impossible_usage: isImpossible };
-        },
+      const { record } = context;
+      const transcribe = (served: DirectModel, may_move: boolean) =>
+        inference.direct({
+          ...{ cached, request_id: uuid, key, model: served, body: {}, body_text: '{}' },
+          ...{ signal: mode.signal, bytes, record, may_move, protocols: TRANSCRIBERS },
+          max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
+          request: async (transcriber, call) => {
+            const heard = await transcriber.transcribe(call, inputOf(served));
+            const { has_impossible_usage, ...answer } = heard;
+            const isImpossible = has_impossible_usage === true;
+            const usage = { seconds: answer.duration };
+            return { answer, usage, estimated: isImpossible, has_impossible_usage: isImpossible };
+          },
+        });
+      const transcript = await withMove(inference.moves, {
+        ...{ key, model, record, run: transcribe },
+        isAble: accepts,
       });
       const response = formatTranscript(
         format,

@@ -1,10 +1,26 @@
 import type { ShownBudget } from '../../../db/budgets/rows.ts';
 import { tagOf } from '../../../db/budgets/tags.ts';
+import type { WhenReached } from '../../../db/when-reached.ts';
 import { usd } from '../../json/usd.ts';
 
 /** Returns what an organization chose for a budget, i.e. what `PATCH` changes. */
-export function budgetSettings({ limit_nano_usd }: ShownBudget) {
-  return { limit_amount: usd(limit_nano_usd) };
+export function budgetSettings(budget: ShownBudget) {
+  return { limit_amount: usd(budget.limit_nano_usd), when_reached: choiceOf(budget) };
+}
+
+/** Returns what happens to a call beyond a budget, as the organization chose it. */
+export function choiceOf({
+  when_reached,
+  move_to,
+}: Pick<ShownBudget, 'when_reached' | 'move_to'>): WhenReached {
+  return when_reached === 'move' ? { move_to: move_to ?? '' } : when_reached;
+}
+
+/** Returns the columns of a choice. */
+export function columnsOf(choice: WhenReached): Pick<ShownBudget, 'when_reached' | 'move_to'> {
+  return typeof choice === 'string'
+    ? { when_reached: choice, move_to: null }
+    : { when_reached: 'move', move_to: choice.move_to };
 }
 
 /** Returns what the audit log says of a budget. */

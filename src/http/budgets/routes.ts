@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox';
 import { appendAudit } from '../../../db/audit/log.ts';
 import {
   countBudgets,
@@ -8,7 +9,7 @@ import {
   listBudgets,
   lockMoneyOf,
   type ShownBudget,
-  updateBudgetLimit,
+  updateBudget,
 } from '../../../db/budgets/rows.ts';
 import { tagOf } from '../../../db/budgets/tags.ts';
 import type { Sql, TransactionSql } from '../../../db/client.ts';
@@ -23,10 +24,11 @@ import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { requireMatch, withEtag } from '../etag.ts';
 import { changeOnce } from '../management/change-once.ts';
-import { admitManager, type ManagementDeps } from '../management/keys.ts';
+import { admitManager, type ManagementDeps, servedTo } from '../management/keys.ts';
+import { storedChoice } from '../management/when-reached.ts';
 import type { PathMethods } from '../route.ts';
 import { storedTags } from '../tags-schema.ts';
-import { auditedBudget, budgetRecord, budgetSettings } from './record.ts';
+import { auditedBudget, budgetRecord, budgetSettings, choiceOf, columnsOf } from './record.ts';
 import { budgetLimitOf, CreateBudgetSchema, UpdateBudgetSchema } from './schema.ts';
 
 /** The most budgets of an organization. */
@@ -81,16 +83,18 @@ class BudgetRoutes {
   readonly create: Handler = async (context) => {
     const manager = await admitManager(this.deps, context);
     const { value, text } = await this.read(context, manager);
-    const { api_key_id: key_id = null, tag, period, limit_amount } = validateCreate(value);
+    const { api_key_id, tag, period, limit_amount, when_reached } = validateCreate(value);
+    const key_id = api_key_id ?? null;
     if (key_id !== null && tag) throw twoScopes();
     const { organization_id } = manager;
     const scope = { organization_id, key_id, ...tagColumns(tag) };
+    const choice = columnsOf(this.choice(when_reached, organization_id));
     return this.change(context, manager, 'create', text, async ({ tx, hints }) => {
       if ((await countBudgets(tx, organization_id)) >= MAX_BUDGETS) throw tooManyBudgets();
       if (key_id !== null && !(await hasKey(tx, organization_id, key_id))) throw keyNotFound();
       const id = newId('budget');
       const limit_nano_usd = budgetLimitOf(limit_amount);
-      const isNew = await insertBudget(tx, { id, ...scope, period, limit_nano_usd });
+      const isNew = await insertBudget(tx, { id, ...scope, period, limit_nano_usd, ...choice });
       if (!isNew) throw existsAlready(period);
       const budget = await requireBudget(tx, context, organization_id, id);
       await recall(tx, hints, budget);
@@ -103,14 +107,22 @@ class BudgetRoutes {
   readonly update: Handler = async (context) => {
     const manager = await admitManager(this.deps, context);
     const { value, text } = await this.read(context, manager);
-    const { limit_amount } = validateUpdate(value);
+    const { limit_amount, when_reached } = validateUpdate(value);
+    if (limit_amount === undefined && when_reached === undefined) throw nothingToChange();
     const { organization_id } = manager;
     return this.change(context, manager, 'update', text, async ({ tx, hints }) => {
       const before = await requireBudget(tx, context, organization_id);
       requireMatch(context.request, budgetSettings(before));
-      await updateBudgetLimit(tx, before.id, budgetLimitOf(limit_amount));
+      const isSame = Bun.deepEquals(when_reached ?? choiceOf(before), choiceOf(before));
+      // A choice that was made before may stay, whatever the catalogue has now.
+      const choice = isSame ? choiceOf(before) : this.choice(when_reached, organization_id);
+      const { limit_nano_usd: earlier } = before;
+      const limit_nano_usd = limit_amount === undefined ? earlier : budgetLimitOf(limit_amount);
+      await updateBudget(tx, before.id, { limit_nano_usd, ...columnsOf(choice) });
       const after = await requireBudget(tx, context, organization_id);
-      if (after.limit_nano_usd < before.limit_nano_usd) await recall(tx, hints, after);
+      // Quota actors learn with their next grants that a soft budget is not reached any more.
+      const isSoft = after.when_reached !== 'refuse' || before.when_reached !== 'refuse';
+      if (limit_nano_usd < earlier || isSoft) await recall(tx, hints, after);
       hints.onMoneyFreed(organization_id);
       const members = changedMembers(auditedBudget(before), auditedBudget(after));
       if (members) await audit(tx, manager, 'update', members, before.id);
@@ -126,6 +138,7 @@ class BudgetRoutes {
       const budget = await requireBudget(tx, context, organization_id);
       requireMatch(context.request, budgetSettings(budget));
       await deleteBudget(tx, organization_id, budget.id);
+      if (budget.when_reached !== 'refuse') await recall(tx, hints, budget);
       hints.onMoneyFreed(organization_id);
       const members = { before: auditedBudget(budget), after: null };
       await audit(tx, manager, 'delete', members, budget.id);
@@ -139,6 +152,15 @@ class BudgetRoutes {
     if (verb === 'update') return;
     budgetedTags?.announce(organization_id);
     await budgetedTags?.apply(organization_id).catch(() => undefined);
+  }
+
+  private choice(
+    chosen: Static<typeof CreateBudgetSchema>['when_reached'],
+    organization_id: string,
+  ) {
+    const catalogue = this.deps.catalogue(organization_id);
+    const isServed = servedTo(this.deps, organization_id);
+    return storedChoice(chosen, { catalogue, isServed, param: 'when_reached' });
   }
 
   private read({ request, bytes }: RequestContext, { organization_id }: Manager) {
@@ -212,6 +234,10 @@ async function requireBudget(
   const found = id.includes('\u0000') ? undefined : await findBudget(sql, organization_id, id);
   if (found) return found;
   throw new WeirError('not_found', 'There is no such budget.', { param: 'id' });
+}
+
+function nothingToChange(): WeirError {
+  return new WeirError('invalid_request', 'At least one field is required.', { param: 'body' });
 }
 
 function keyNotFound(): WeirError {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { WHEN_REACHED } from '../management/when-reached.ts';
 import { tagsSchema } from '../tags-schema.ts';
 
 const MAX_BUDGET_USD = 1_000_000;
@@ -29,12 +30,16 @@ export const CreateBudgetSchema = Type.Object(
       errorMessage: 'must be day, week or month',
     }),
     limit_amount,
+    when_reached: WHEN_REACHED,
   },
   closed,
 );
 
 /** `PATCH /v1/management/budgets/{id}` */
-export const UpdateBudgetSchema = Type.Object({ limit_amount }, closed);
+export const UpdateBudgetSchema = Type.Object(
+  { limit_amount: Type.Optional(limit_amount), when_reached: WHEN_REACHED },
+  closed,
+);
 
 /** Returns a limit in nano-USD. A tiny positive amount does not become 0. */
 export function budgetLimitOf(usd: number): number {

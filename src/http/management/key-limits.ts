@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyLimit } from '../../inference/limits/limit.ts';
+import { type MoveRules, storedChoice, WHEN_REACHED } from './when-reached.ts';
 
 const MAX_LIMITS = 50;
 const MAX_REQUESTS = 1_000_000;
@@ -30,21 +30,29 @@ export const LIMITS = Type.Array(
       requests_per_minute: most(MAX_REQUESTS),
       tokens_per_minute: most(MAX_TOKENS),
       concurrent_calls: most(MAX_CALLS),
+      when_reached: WHEN_REACHED,
     },
     { additionalProperties: false },
   ),
   { maxItems: MAX_LIMITS, errorMessage: `must be an array of at most ${MAX_LIMITS} limits` },
 );
 
+/** What the models of limits must fit. */
+export interface LimitRules extends Pick<MoveRules, 'catalogue' | 'isServed' | 'models'> {
+  /** The limits that the key has now. */
+  readonly before?: readonly KeyLimit[];
+}
+
 /**
- * Returns the limits as they are stored, with the ids of their models. Throws WeirError if a model is unknown, or
- * has two limits. A model that the catalogue lost may stay in the limits of a key that has it.
+ * Returns the limits as they are stored, with the ids of their models. Throws WeirError if a model is unknown,
+ * has two limits, or cannot serve the calls that move to it. A model that the catalogue lost may stay in the
+ * limits of a key that has it, and so may a choice that was made before.
  */
 export function storedLimits(
-  catalogue: Catalogue,
   limits: Static<typeof LIMITS>,
-  before: readonly KeyLimit[] = [],
+  { before = [], ...rules }: LimitRules,
 ): KeyLimit[] {
+  const { catalogue } = rules;
   const seen = new Set<string | null>();
   return limits.map((limit, at) => {
     const name = limit.model ?? null;
@@ -61,6 +69,11 @@ export function storedLimits(
     }
     seen.add(model);
     const { requests_per_minute = null, tokens_per_minute = null, concurrent_calls = null } = limit;
-    return { model, requests_per_minute, tokens_per_minute, concurrent_calls };
+    const stored = { model, requests_per_minute, tokens_per_minute, concurrent_calls };
+    const kept = before.find((each) => each.model === model)?.when_reached;
+    if (kept && Bun.deepEquals(kept, limit.when_reached)) return { ...stored, when_reached: kept };
+    const from = model === null ? undefined : catalogue.find(model);
+    const chosen = { ...rules, from, param: `limits.${at}.when_reached` };
+    return { ...stored, when_reached: storedChoice(limit.when_reached, chosen) };
   });
 }

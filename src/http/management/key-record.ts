@@ -13,7 +13,7 @@ export function keySettings(key: ManagedKey) {
     call_tags: key.call_tags,
     external_id: key.external_id,
     requests_per_minute: key.requests_per_minute,
-    limits: key.limits,
+    limits: key.limits.map((limit) => ({ ...limit, when_reached: limit.when_reached ?? 'refuse' })),
     default_timeout_ms: key.timeout_ms,
     default_image_response_format: key.image_response_format,
     expires_at: key.expires_at?.toISOString() ?? null,

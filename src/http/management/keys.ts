@@ -16,7 +16,7 @@ import {
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
 import type { Manager } from '../../access/manager.ts';
-import type { CatalogueFor } from '../../catalogue/catalogue.ts';
+import type { CatalogueFor, CatalogueModel } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyCache } from '../../inference/keys/key-cache.ts';
@@ -48,6 +48,8 @@ export interface ManagementDeps extends ChangeDeps {
   authentication: Authentication;
   rateLimit: RateLimit;
   catalogue: CatalogueFor;
+  /** True if a channel, or an own key of the organization, serves the model. Missing: all are served. */
+  isServed?: (model: CatalogueModel, organization_id: string) => boolean;
   /**
    * Notifies all replicas of a changed key. Called after the commit, and also if Weir does not know
    * whether the change was committed. Must not throw.
@@ -55,6 +57,11 @@ export interface ManagementDeps extends ChangeDeps {
   announceKey: (id: string) => void;
   /** Called when a key has been changed, before the response. */
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
+}
+
+/** Returns what tells whether an organization can call a model. */
+export function servedTo({ isServed }: ManagementDeps, organization_id: string) {
+  return (model: CatalogueModel) => isServed?.(model, organization_id) ?? true;
 }
 
 const validateList = validator(ListKeysSchema);
@@ -126,7 +133,8 @@ export function createApiKey(deps: ManagementDeps): Handler {
     );
     const body = validateCreate(value);
     const catalogue = deps.catalogue(organization_id);
-    const limits = storedLimits(catalogue, body.limits ?? []);
+    const rules = { catalogue, isServed: servedTo(deps, organization_id), models: body.models };
+    const limits = storedLimits(body.limits ?? [], rules);
     const fields = { ...normalizeKeyFields(body), limits };
     refuseUnknownModel(catalogue, body.models);
     const request = { organization_id, actor_id: actor.id, route: 'POST api-keys', body: text };
@@ -169,7 +177,11 @@ export function updateApiKey(deps: ManagementDeps): Handler {
       // A model that the catalogue lacks may stay in the list of a key that has it.
       const catalogue = deps.catalogue(manager.organization_id);
       refuseUnknownModel(catalogue, body.models, before.models);
-      const limits = body.limits && storedLimits(catalogue, body.limits, before.limits);
+      const rules = {
+        ...{ catalogue, before: before.limits, models: body.models ?? before.models },
+        isServed: servedTo(deps, manager.organization_id),
+      };
+      const limits = body.limits && storedLimits(body.limits, rules);
       refuseRevival(before, changes.status ?? before.status);
       const all = limits ? { ...changes, limits } : changes;
       if (Object.keys(all).length === 0) return undefined;

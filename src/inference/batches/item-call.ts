@@ -98,9 +98,11 @@ async function runItem(
   record.addTags(key.call_tags);
   record.ask(body);
   const inference = deps.inference();
+  const draft = item.draft as unknown as Draft | null;
   const model = resolveModel(
     deps.catalogue(key.organization_id),
-    String(body['model']),
+    // A soft limit may have moved the attempt that stored the answer.
+    draft?.model ?? String(body['model']),
     key,
     'anthropic',
     (candidate, caller) => inference.isCallable(candidate, caller),
@@ -119,7 +121,6 @@ async function runItem(
     storeDraft: item.storeDraft,
     record,
   };
-  const draft = item.draft as unknown as Draft | null;
   // An earlier attempt stored the answer. Only the charge of the answer is missing.
   if (draft && item.answer !== null) await inference.chargeDraft(call, draft);
   else await inference.run(call);

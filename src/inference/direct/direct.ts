@@ -37,6 +37,7 @@ import type { CallLimits } from '../limits/call-limits.ts';
 import { reserveLimited } from '../limits/limited-reservation.ts';
 import type { CallRecord } from '../records/call-record.ts';
 import { withFailover } from '../routing/route.ts';
+import { noteBudgets, noteReserved } from '../soft/move.ts';
 import { directChannels, mostOfDirect } from './before-admission.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
@@ -79,6 +80,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly cached?: DirectCache | undefined;
   /** The own keys that serve the call. Without it, the platform's channels do. */
   readonly own?: OwnServing | undefined;
+  /** True if a soft limit may move the call: then it throws `MoveDue` before it takes anything. */
+  readonly may_move?: boolean;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -212,17 +215,18 @@ async function reserveDirect(
   const { model, key } = call;
   const amount = mostOfDirect(call);
   call.record?.resolve(model, SCENES[model.operation]);
-  const quota = deps.quotas.getOrCreate(key, call.record?.tags);
-  const { request_id: call_id } = call;
+  const { request_id: call_id, may_move = false, record } = call;
+  const quota = deps.quotas.getOrCreate(key, record?.tags);
+  if (may_move) noteBudgets(quota.spentBudgets, may_move, undefined);
   const request = { amount, minimum: () => amount, signal: call.signal, call_id };
   // Only chat is counted in tokens: the most of another call is not known.
   const limited = { key, model_id: model.id, call_id, is_concurrent: true, tokens: () => 0 };
-  const taking = deps.limits?.take(limited);
+  const taking = deps.limits?.take({ ...limited, may_move });
   const reservation = taking
-    ? await reserveLimited(taking, () => quota.reserve(request))
+    ? await reserveLimited(taking, record, () => quota.reserve(request))
     : (quota.tryReserve(amount, call_id) ?? (await quota.reserve(request)));
-  call.record?.reserve(reservation.amount);
-  return reservation;
+  record?.reserve(reservation.amount);
+  return noteReserved(reservation, may_move, record);
 }
 
 /** Sends a direct call to the first channel that serves it. */

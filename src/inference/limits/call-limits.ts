@@ -1,10 +1,16 @@
+import type { ReachedLimit } from '../../../db/records/record.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Exceeded, LimitedCall, LimitStore, Take, Taken } from './limit.ts';
 import { takesOf } from './limit.ts';
+import { MoveDue, reachedLimit } from './move-due.ts';
 import type { Shares } from './shares.ts';
+
+const NONE: readonly ReachedLimit[] = [];
 
 /** What a call took of the limits of its key. */
 export interface LimitLease {
+  /** The soft limits that the call exceeds. */
+  readonly reached: readonly ReachedLimit[];
   /** Ends the call. `used` is the number of tokens that it used. A second call does nothing. */
   end(used: number): void;
 }
@@ -19,7 +25,8 @@ export class CallLimits {
 
   /**
    * Takes what a call needs. Returns undefined if its key has no limits for it. Rejects with WeirError
-   * `rate_limit_exceeded` if the call would exceed one; then it takes nothing.
+   * `rate_limit_exceeded` if the call would exceed one that refuses it, or with `MoveDue` if it would exceed one
+   * that moves it; then it takes nothing.
    */
   take(call: LimitedCall): Promise<LimitLease> | undefined {
     if (!call.key.limits?.length) return undefined;
@@ -30,13 +37,19 @@ export class CallLimits {
   private async takeAll(takes: readonly Take[], call_id: string): Promise<LimitLease> {
     await this.shares?.ready();
     const taken = await this.store.take(takes, call_id);
-    if ('take' in taken) throw exceededError(taken);
+    if ('take' in taken) {
+      const { move_to } = taken.take;
+      throw move_to === undefined
+        ? exceededError(taken)
+        : new MoveDue(move_to, [reachedLimit(taken)]);
+    }
     return this.leaseOf(takes, call_id, taken);
   }
 
   private leaseOf(takes: readonly Take[], call_id: string, taken: Taken): LimitLease {
     let hasEnded = false;
     return {
+      reached: taken.exceeded?.map(reachedLimit) ?? NONE,
       end: (used) => {
         if (hasEnded) return;
         hasEnded = true;

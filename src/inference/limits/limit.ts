@@ -1,4 +1,5 @@
 /** The limits of a key, and what a call takes of them. */
+import type { WhenReached } from '../../../db/when-reached.ts';
 
 /** What an organization chose for a key: for one model, or for all together. */
 export interface KeyLimit {
@@ -8,6 +9,8 @@ export interface KeyLimit {
   readonly tokens_per_minute: number | null;
   /** The most calls at the same time. */
   readonly concurrent_calls: number | null;
+  /** What happens to a call that exceeds it; default: it is refused. */
+  readonly when_reached?: WhenReached;
 }
 
 /** What is counted. */
@@ -22,6 +25,10 @@ export interface Take {
   readonly amount: number;
   /** The model of the limit; null = all models. */
   readonly model: string | null;
+  /** True if a call that exceeds the limit takes all the same. */
+  readonly is_soft: boolean;
+  /** The model to which a call moves that exceeds the limit. Then it takes nothing. */
+  readonly move_to?: string;
 }
 
 /** A call that may be limited. */
@@ -34,6 +41,8 @@ export interface LimitedCall {
   readonly tokens: () => number;
   /** False for a task, which counts as a request, and not as a call at the same time. */
   readonly is_concurrent: boolean;
+  /** True if a limit may move the call to another model. Otherwise such a limit warns. */
+  readonly may_move: boolean;
 }
 
 /** The limit that a call would exceed. */
@@ -46,6 +55,8 @@ export interface Exceeded {
 /** What a call took: `slot` is the second in which it counts. */
 export interface Taken {
   readonly slot: number;
+  /** The soft limits that the call exceeded. Missing if there are none. */
+  readonly exceeded?: readonly Exceeded[];
 }
 
 /** Counts calls of all replicas, or of this one. */
@@ -56,19 +67,27 @@ export interface LimitStore {
   end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void;
 }
 
-/** Returns what a call takes. Most keys have no limits. */
-export function takesOf({ key, model_id, tokens, is_concurrent }: LimitedCall): Take[] {
+/**
+ * Returns what a call takes. Most keys have no limits. Limits that move the call come first, because the others
+ * may not apply to the model to which it moves.
+ */
+export function takesOf({ key, model_id, tokens, is_concurrent, may_move }: LimitedCall): Take[] {
   const takes: Take[] = [];
+  const moving: Take[] = [];
   for (const limit of key.limits ?? []) {
-    const { model } = limit;
+    const { model, when_reached = 'refuse' } = limit;
     if (model !== null && model !== model_id) continue;
     const add = (unit: Unit, most: number | null, amount: () => number) => {
       const name = `${key.id}:${unit}:${model ?? ''}`;
-      if (most !== null) takes.push({ name, unit, limit: most, amount: amount(), model });
+      if (most === null) return;
+      const take = { name, unit, limit: most, amount: amount(), model };
+      if (typeof when_reached === 'string' || !may_move) {
+        takes.push({ ...take, is_soft: when_reached !== 'refuse' });
+      } else moving.push({ ...take, is_soft: false, move_to: when_reached.move_to });
     };
     add('requests', limit.requests_per_minute, () => 1);
     add('tokens', limit.tokens_per_minute, tokens);
     if (is_concurrent) add('calls', limit.concurrent_calls, () => 1);
   }
-  return takes;
+  return moving.length === 0 ? takes : [...moving, ...takes];
 }

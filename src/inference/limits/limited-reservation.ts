@@ -1,4 +1,5 @@
 import type { Consumption, Reservation } from '../../actors/money/reservation.ts';
+import type { CallRecord } from '../records/call-record.ts';
 import type { LimitLease } from './call-limits.ts';
 
 /**
@@ -7,9 +8,11 @@ import type { LimitLease } from './call-limits.ts';
  */
 export async function reserveLimited(
   taking: Promise<LimitLease>,
+  record: CallRecord | undefined,
   reserve: () => Promise<Reservation>,
 ): Promise<Reservation> {
   const lease = await taking;
+  if (lease.reached.length > 0) record?.reach(lease.reached);
   try {
     const reservation = await reserve();
     reservation.whenEnded((line) => lease.end(line ? tokensOf(line) : 0));

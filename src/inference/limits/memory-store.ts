@@ -27,16 +27,20 @@ export class MemoryStore implements LimitStore {
 
   take(takes: readonly Take[]): Taken | Exceeded {
     const now_ms = this.now();
+    let exceeded: Exceeded[] | undefined;
     for (const take of takes) {
       const wait_ms = this.waitOf(take, this.shareOf(take.limit), now_ms);
-      if (wait_ms > 0) return { take, wait_ms };
+      if (wait_ms <= 0) continue;
+      if (!take.is_soft) return { take, wait_ms };
+      exceeded ??= [];
+      exceeded.push({ take, wait_ms });
     }
     const slot = slotOf(now_ms);
     for (const { name, unit, amount } of takes) {
       if (unit === 'calls') this.running.set(name, (this.running.get(name) ?? 0) + 1);
       else add(this.windowOf(name), amount, now_ms);
     }
-    return { slot };
+    return exceeded ? { slot, exceeded } : { slot };
   }
 
   end(takes: readonly Take[], _call_id: string, { slot }: Taken, used: number): void {

@@ -38,7 +38,9 @@ export class RedisStore implements LimitStore {
     if (this.pause.isPaused || this.deps.redis.status !== 'ready')
       return this.inMemory(takes, call_id);
     const { redis, lease_ms = CALL_LEASE_MS } = this.deps;
-    const args = takes.flatMap(({ unit, limit, amount }) => [unit, limit, amount]);
+    const args = takes.flatMap(({ unit, limit, amount, is_soft }) => [
+      ...[unit, limit, amount, is_soft ? 1 : 0],
+    ]);
     const names = takes.map(({ name }) => this.nameOf(name));
     let answer: unknown;
     try {
@@ -50,11 +52,11 @@ export class RedisStore implements LimitStore {
       answer = 'late';
     }
     if (answer === 'late') return this.inMemory(takes, call_id);
-    const [exceeded, wait_ms, slot] = answer as [number, number, number];
-    const take = takes[exceeded - 1];
-    if (take) return { take, wait_ms: wait_ms < 0 ? Number.POSITIVE_INFINITY : wait_ms };
+    const [refused, wait_ms, slot, ...soft] = answer as [number, number, number, ...number[]];
+    const take = takes[refused - 1];
+    if (take) return { take, wait_ms: waitOf(wait_ms) };
     for (const { name, unit } of takes) if (unit === 'calls') this.keep(name, call_id);
-    return { slot };
+    return soft.length === 0 ? { slot } : { slot, exceeded: exceededOf(takes, soft) };
   }
 
   end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void {
@@ -121,4 +123,17 @@ export class RedisStore implements LimitStore {
       }
     }
   }
+}
+
+/** Returns the wait in ms. The script says -1 of a call that never fits. */
+function waitOf(ms: number): number {
+  return ms < 0 ? Number.POSITIVE_INFINITY : ms;
+}
+
+/** Returns the soft limits of an answer of the script: their numbers, each with the time to wait. */
+function exceededOf(takes: readonly Take[], answer: readonly number[]): Exceeded[] {
+  return takes.flatMap((take, index) => {
+    const at = answer.findIndex((number, place) => place % 2 === 0 && number === index + 1);
+    return at < 0 ? [] : [{ take, wait_ms: waitOf(answer[at + 1] ?? 0) }];
+  });
 }

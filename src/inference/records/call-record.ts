@@ -2,6 +2,8 @@ import type { Tags } from '../../../db/budgets/tags.ts';
 import type {
   CallDetail,
   CallFacts,
+  NotMoved,
+  ReachedLimit,
   RecordedAttempt,
   TaskFacts,
 } from '../../../db/records/record.ts';
@@ -91,6 +93,10 @@ export class CallRecord {
   tokens_so_far = 0;
   /** True if the call looked for its answer in the cache. */
   looked_up = false;
+  /** The soft budgets and limits that the call exceeded; undefined if there are none. */
+  reached: ReachedLimit[] | undefined;
+  /** The model that the client asked for, if the call moved to another one. */
+  moved_from: string | undefined;
   /** What an answer of another call adds to the detail. */
   private hit: CallDetail | undefined;
   /** When the key was known, when the money was reserved, when the latest attempt began … */
@@ -146,6 +152,26 @@ export class CallRecord {
     this.model = id;
     this.vendor = owned_by;
     this.scene = scene;
+  }
+
+  /**
+   * Notes soft budgets and limits that the call exceeds, each one once. `not_moved` is the reason if they move
+   * calls, and this call stays.
+   */
+  reach(limits: readonly ReachedLimit[], not_moved?: NotMoved): void {
+    for (const limit of limits) {
+      this.reached ??= [];
+      const isKnown = this.reached.some(
+        ({ type, budget_id, model }) =>
+          type === limit.type && budget_id === limit.budget_id && model === limit.model,
+      );
+      if (!isKnown) this.reached.push(not_moved ? { ...limit, not_moved } : limit);
+    }
+  }
+
+  /** Notes that the call moves to another model, before that one is known. */
+  moveFrom(model: string): void {
+    this.moved_from = model;
   }
 
   /** Notes that money is reserved, nano-USD. */
@@ -221,7 +247,7 @@ export class CallRecord {
   /** Returns the facts for the row of the task that the call creates. */
   taskFacts(): TaskFacts {
     const { protocol, program, authenticated_us } = this.facts();
-    const { end_user, tags, stream } = this.detail(undefined) ?? {};
+    const { end_user, tags, stream, reached, moved_from } = this.detail(undefined) ?? {};
     return {
       vendor: this.vendor,
       ...{ protocol, program, authenticated_us },
@@ -229,6 +255,8 @@ export class CallRecord {
       ...(end_user ? { end_user } : undefined),
       ...(tags ? { tags } : undefined),
       ...(stream ? { stream } : undefined),
+      ...(reached ? { reached } : undefined),
+      ...(moved_from === undefined ? undefined : { moved_from }),
       attempts: [],
     };
   }
@@ -254,14 +282,16 @@ export class CallRecord {
 
   /** Returns the facts that few calls have; undefined if there are none. */
   private detail(more: CallDetail | undefined): CallDetail | undefined {
-    const { attempts, end_user, tags, batch_id, stream, hit } = this;
-    if (!attempts && !end_user && !tags && !stream && !batch_id && !more) return hit;
+    const { attempts, end_user, tags, batch_id, stream, hit, reached, moved_from } = this;
+    if (!attempts && !end_user && !tags && !stream && !batch_id && !more && !reached) return hit;
     return {
       ...(attempts ? { attempts } : undefined),
       ...(end_user ? { end_user } : undefined),
       ...(tags ? { tags } : undefined),
       ...(stream ? { stream } : undefined),
       ...(batch_id ? { batch_id } : undefined),
+      ...(reached ? { reached } : undefined),
+      ...(moved_from === undefined ? undefined : { moved_from }),
       ...hit,
       ...more,
     };

@@ -13,6 +13,7 @@ import {
 import { isTransient } from '../../../db/transient.ts';
 import type { Clock } from '../../actors/clock.ts';
 import { sealBytes, unsealBytes } from '../../config/seal.ts';
+import { SOFT_HEADERS } from '../../protocols/soft-headers.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
 import { AnswerRecord } from './answer-record.ts';
 import { AnswerRecorder } from './recorder.ts';
@@ -39,7 +40,7 @@ const TRIM_SHARE = 1 / 16;
  */
 const MAX_CLAIM_TRIES = 5;
 /** The headers of an answer that a repeat gets too. */
-const KEPT_HEADERS = ['content-type', 'cache-control'];
+const KEPT_HEADERS = ['content-type', 'cache-control', ...Object.values(SOFT_HEADERS)];
 
 export interface RepeatsDeps {
   readonly sql: Sql;

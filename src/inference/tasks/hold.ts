@@ -1,5 +1,5 @@
 import type { CommandResult } from '../../actors/durable/command.ts';
-import type { LedgerAnswer } from '../../actors/money/ledger-commands.ts';
+import type { LedgerAnswer, ReachedBudget } from '../../actors/money/ledger-commands.ts';
 import {
   keyStatusError,
   ledgerUnavailableError,
@@ -21,20 +21,30 @@ const HOLD_WAIT_MS = 10_000;
  */
 const IN_FLIGHT_WAIT_MS = 1_000;
 
+/** A durable hold that a task needs. */
+interface WantedHold {
+  readonly signal: CallSignal;
+  /** Nano-USD. */
+  readonly amount: number;
+  /**
+   * Called if the hold exceeds soft budgets, so that it was not made. The next attempt must make it all the same.
+   * May throw the error for the client.
+   */
+  readonly onReached: (reached: readonly ReachedBudget[]) => void;
+}
+
 /**
  * Sends a command with a durable hold until it is committed or refused for good. If other grants of
  * the key or the organization may have the missing money, the ledger sends a recall: the holders of
  * these grants must return what they do not use. Then the command is sent again. Each attempt
  * repeats the recall, because a recall may be lost. So a new task near the cap is never refused
- * falsely. `attempt` gets the sequence number of the recall that an earlier attempt started. `amount`
- * is the amount of the hold, nano-USD.
+ * falsely. `attempt` gets the sequence number of the recall that an earlier attempt started.
  *
  * Throws WeirError 402 if the money is spent, or held by work in flight. Throws the error of the
  * key's status, or `service_unavailable`. Throws the signal's reason if the signal is aborted.
  */
 export async function withHold(
-  signal: CallSignal,
-  amount: number,
+  { signal, amount, onReached }: WantedHold,
   attempt: (recall_seq: number | null) => Promise<CommandResult>,
 ): Promise<Extract<CommandResult, { type: 'committed' }>> {
   const started_ms = performance.now();
@@ -44,6 +54,10 @@ export async function withHold(
     const result = await attempt(recall_seq);
     if (result.type === 'committed') return result;
     if (result.type !== 'refused') throw ledgerUnavailableError();
+    if (result.answer.type === 'over_soft') {
+      onReached(result.answer.reached);
+      continue;
+    }
     const waited_ms = performance.now() - started_ms;
     recall_seq = nextRecall(result.answer, amount, waited_ms);
     await Bun.sleep(RETRY_MS);

@@ -79,6 +79,8 @@ export interface CreateTask {
    * charged, even if the client leaves (P12).
    */
   readonly onPartial?: (partial: PartialImage) => void;
+  /** True if a soft limit may move the task: then `create` throws `MoveDue`, and creates nothing. */
+  readonly may_move?: boolean;
   /** Notes whether the call created the task. The task keeps its facts. */
   readonly record?: CallRecord;
 }

@@ -8,12 +8,14 @@ import type { OwnKeys, OwnServing } from '../../actors/channels/own-keys.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
 import type { BudgetedTags } from '../../actors/money/budgeted-tags.ts';
+import type { ReachedBudget } from '../../actors/money/ledger-commands.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
 import type { CallLimits } from '../limits/call-limits.ts';
 import { reusedKeyError } from '../repeats/refusals.ts';
 import { retryAfter } from '../routing/route.ts';
+import { noteBudgets } from '../soft/move.ts';
 import { resolveContinuation } from './continuation.ts';
 import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
@@ -145,11 +147,12 @@ export class Tasks implements TaskPort {
   private async createPaid(request: CreateTask): Promise<string> {
     const { key, model } = request;
     const own = this.deps.own?.serving(key.organization_id, model.id);
-    await this.deps.limits?.take({
+    const lease = await this.deps.limits?.take({
       ...{ key, model_id: model.id, call_id: this.deps.ids.uuid() },
       // A task outlives its request, so it counts as a request only.
-      ...{ tokens: () => 0, is_concurrent: false },
+      ...{ tokens: () => 0, is_concurrent: false, may_move: request.may_move === true },
     });
+    if (lease) request.record?.reach(lease.reached);
     try {
       return await this.createNew(request, own, own?.mode === 'only');
     } catch (error) {
@@ -203,8 +206,14 @@ export class Tasks implements TaskPort {
     const expires_at = new Date(
       this.deps.clock.now() + model.deadline_ms + HOLD_EXPIRES_AFTER_MS,
     ).toISOString();
+    let stop_at_soft = true;
+    const onReached = (reached: readonly ReachedBudget[]) => {
+      noteBudgets(reached, request.may_move === true, request.record);
+      stop_at_soft = false;
+    };
     try {
-      await withHold(request.signal, amount, (recall_seq) =>
+      const held = { signal: request.signal, amount, onReached };
+      await withHold(held, (recall_seq) =>
         this.deps.send({
           kind: TASK_KIND,
           id,
@@ -221,6 +230,7 @@ export class Tasks implements TaskPort {
             expires_at,
             recall_seq,
             tags: this.deps.budgeted?.of(key.organization_id, request.record?.tags),
+            stop_at_soft,
           },
           inTransaction: (tx: TransactionSql) => {
             const record = request.record?.taskFacts();

@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core';
 import { PAGES } from '../../../src/http/web/pages.ts';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
 import { until } from '../../support/until.ts';
+import { startOutside } from './support/outside.ts';
 import { fillSample, pathsOf, type Sample } from './support/sample.ts';
 
 setDefaultTimeout(120_000);
@@ -27,11 +28,12 @@ const STILL_MS = 3_000;
 const SAYS_SO = /Weir is not well|unknown|could not be read|cannot be read/i;
 const ZERO = /\$0(?:\.0+)?(?!\.?\d)|\b0 (?:requests?|calls?|tasks?|keys?|tokens?|models?)\b/g;
 
+const outside = startOutside();
 let world: DashboardWorld;
 let sample: Sample;
 beforeAll(async () => {
-  world = await startDashboard();
-  sample = await fillSample(world);
+  world = await startDashboard({ env: outside.env });
+  sample = await fillSample(world, outside);
   // Money that keys hold goes back when they rest. Until then the figures of two readings differ.
   const { base_url, management_token } = world.weir;
   await until('no money is held', async () => {
@@ -42,7 +44,10 @@ beforeAll(async () => {
     return ((await answer.json()) as { held: number }).held === 0;
   });
 }, 120_000);
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await outside.stop();
+});
 
 /** Waits until no part of the page waits for data. */
 async function waitUntilShown(page: Page): Promise<void> {

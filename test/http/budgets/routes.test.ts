@@ -79,7 +79,13 @@ describe('a budget', () => {
       ...{ object: 'budget.deleted', id: made.id, deleted: true },
     });
     expect(await auditOf(made.id)).toEqual([
-      ['budget.create', { api_key_id: key_id, tag: null, period: 'day', limit_amount: 20 }],
+      [
+        'budget.create',
+        {
+          ...{ api_key_id: key_id, tag: null, period: 'day', limit_amount: 20 },
+          when_reached: 'refuse',
+        },
+      ],
       ['budget.update', { limit_amount: 5 }],
       ['budget.delete', null],
     ] as never);

@@ -71,7 +71,10 @@ describe('a budget of a tag', () => {
     await gateway.manage('DELETE', `/budgets/${made.id}`);
     const lines = await gateway.database.sql<{ action: string; before: object; after: object }[]>`
       select action, before, after from audit_log where subject_id = ${made.id} order by seq`;
-    const members = { api_key_id: null, tag: { team: 'blue' }, period: 'day', limit_amount: 20 };
+    const members = {
+      ...{ api_key_id: null, tag: { team: 'blue' }, period: 'day', limit_amount: 20 },
+      when_reached: 'refuse',
+    };
     expect(lines.map((line) => ({ ...line }))).toEqual([
       { action: 'budget.create', before: null as never, after: members },
       { action: 'budget.delete', before: members, after: null as never },

@@ -65,7 +65,7 @@ describe('a key with limits', () => {
     expect(limits).toEqual([
       {
         ...{ model: 'gpt-4o-mini', requests_per_minute: 2 },
-        ...{ tokens_per_minute: null, concurrent_calls: null },
+        ...{ tokens_per_minute: null, concurrent_calls: null, when_reached: 'refuse' },
       },
     ]);
     expect(await statuses([call(), call()])).toEqual([200, 200]);

@@ -29,8 +29,8 @@ async function replica(lease_ms = 30_000): Promise<RedisStore> {
   return new RedisStore({ redis, clock: systemClock, fallback, lease_ms });
 }
 
-const takeOf = (unit: Take['unit'], limit: number, amount = 1): Take => ({
-  ...{ name: `${unit}:${crypto.randomUUID()}`, unit, limit, amount, model: null },
+const takeOf = (unit: Take['unit'], limit: number, amount = 1, is_soft = false): Take => ({
+  ...{ name: `${unit}:${crypto.randomUUID()}`, unit, limit, amount, model: null, is_soft },
 });
 const isTaken = (answer: object): answer is Taken => !('take' in answer);
 const call = () => crypto.randomUUID();
@@ -60,6 +60,34 @@ describe('three replicas with one Redis', () => {
     // 10 were used and 80 are taken.
     expect(rest).toMatchObject({ take: { unit: 'tokens' } });
     for (const store of [first, second]) store.stop();
+  });
+
+  test('a soft limit refuses nothing, counts what is beyond it, and says when a call fits', async () => {
+    const stores = [await replica(), await replica()];
+    const takes = [
+      ...[
+        takeOf('requests', 2, 1, true),
+        takeOf('calls', 1, 1, true),
+        takeOf('tokens', 5, 6, true),
+      ],
+      takeOf('requests', 4),
+    ];
+    const exceeded: (readonly string[])[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const taken = await stores[n % 2]?.take(takes, call());
+      if (!taken || !isTaken(taken)) throw new Error('a soft limit refused a call');
+      exceeded.push((taken.exceeded ?? []).map(({ take: { unit } }) => unit));
+      for (const { take, wait_ms } of taken.exceeded ?? []) {
+        expect(Number.isFinite(wait_ms)).toBe(take.unit !== 'tokens');
+        expect(wait_ms).toBeGreaterThan(0);
+      }
+    }
+    const all = ['requests', 'calls', 'tokens'];
+    expect(exceeded).toEqual([['tokens'], ['calls', 'tokens'], all, all]);
+    // A hard limit of the same call refuses it.
+    const refused = await stores[0]?.take(takes, call());
+    expect(refused).toMatchObject({ take: { unit: 'requests', limit: 4, is_soft: false } });
+    for (const store of stores) store.stop();
   });
 
   test('a refused call takes nothing of its other limits', async () => {

@@ -106,7 +106,7 @@ describe('the shares of replicas', () => {
             if (each.type !== 'call' || !process) continue;
             for (let call = 0; call < each.count; call += 1) {
               await process.shares.ready();
-              const of = { limit, amount: 1, model: null };
+              const of = { limit, amount: 1, model: null, is_soft: false };
               const takes = [
                 { ...of, name: 'k:requests:', unit: 'requests' as const },
                 { ...of, name: 'k:calls:', unit: 'calls' as const },

@@ -2,6 +2,8 @@ import type { MutatedFile } from '../mutant.ts';
 
 const WINDOWS = ['test/actors/money/budget-windows.test.ts'];
 const TAGS = ['test/actors/money/tag-budgets.test.ts'];
+const SOFT = ['test/actors/money/soft-budgets.test.ts'];
+const CHAT = ['test/http/soft/chat.test.ts'];
 const TURN = ['test/actors/money/day-turn.test.ts'];
 
 export const BUDGETS: readonly MutatedFile[] = [
@@ -33,6 +35,11 @@ export const BUDGETS: readonly MutatedFile[] = [
     path: 'db/budgets/tags.ts',
     tests: [...TAGS, ...WINDOWS],
     mutants: [
+      {
+        name: 'a budget that is used up exactly counts as exceeded',
+        from: 'freeIn(each) < amount',
+        to: 'freeIn(each) <= amount',
+      },
       {
         name: 'a budget of a key counts other keys',
         from: 'return budget.key_id === null || budget.key_id === money.key_id;',
@@ -138,6 +145,81 @@ export const BUDGETS: readonly MutatedFile[] = [
         name: 'a grant of yesterday gets money for new calls',
         from: '|| !(isOfToday || isInFlight)',
         to: '|| false',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/shortage.ts',
+    tests: SOFT,
+    mutants: [
+      {
+        name: 'a soft budget makes a call wait until all money is recalled',
+        from: 'if (request.recall_seq !== null) return undefined;',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/hold-commands.ts',
+    tests: WINDOWS,
+    mutants: [
+      {
+        name: 'a hold that is not made keeps its money set aside',
+        from: '      this.books.setAside(key, counted, -command.amount);\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/machines/grant.ts',
+    tests: ['test/machines/grant.test.ts'],
+    mutants: [
+      {
+        name: 'a soft budget does not shrink grants near its limit',
+        from: 'room = Math.min(room, free);',
+        to: 'room = Math.max(room, free);',
+      },
+      {
+        name: 'a call beyond a soft budget gets money for the next ones',
+        from: '      room = 0;\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/grant-sync.ts',
+    tests: SOFT,
+    mutants: [
+      {
+        name: 'an actor does not learn that a soft budget is reached',
+        from: 'this.reached = knownBudgets(answer.reached, sentAt);',
+        to: 'this.reached = NONE_KNOWN;',
+      },
+      {
+        name: 'an actor believes after a recall that a budget is spent',
+        from: '({ ...each, is_spent: false })',
+        to: '({ ...each })',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/soft/move.ts',
+    tests: CHAT,
+    mutants: [
+      {
+        name: 'a call moves to a model that does not cost less',
+        from: "  if (!costsLess(found, model)) return 'not_cheaper';\n",
+        to: '',
+      },
+      {
+        name: 'a call moves to a model that its key may not call',
+        from: '!isAllowed(key.models, found) || ',
+        to: '',
+      },
+      {
+        name: 'the record of a call that moved does not say so',
+        from: '  record?.moveFrom(model.id);\n',
+        to: '',
       },
     ],
   },

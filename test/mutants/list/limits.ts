@@ -2,6 +2,7 @@ import type { MutatedFile } from '../mutant.ts';
 
 const WINDOW = ['test/machines/sliding-window.test.ts'];
 const SHARES = ['test/inference/limits/shares.test.ts'];
+const SOFT = ['test/http/soft/chat.test.ts'];
 const REDIS = ['test/inference/limits/redis-store.test.ts'];
 
 export const LIMITS: readonly MutatedFile[] = [
@@ -43,12 +44,54 @@ export const LIMITS: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/inference/limits/memory-store.ts',
+    tests: SOFT,
+    mutants: [
+      {
+        name: 'a soft limit refuses calls',
+        from: 'if (!take.is_soft) return',
+        to: 'return',
+      },
+      {
+        name: 'a soft limit says nothing',
+        from: '      exceeded.push({ take, wait_ms });\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/limits/limit.ts',
+    tests: SOFT,
+    mutants: [
+      {
+        name: 'a hard limit refuses a call before a soft one moves it',
+        from: '[...moving, ...takes]',
+        to: '[...takes, ...moving]',
+      },
+      {
+        name: 'a call moves twice',
+        from: ' || !may_move) {',
+        to: ') {',
+      },
+    ],
+  },
+  {
     path: 'src/inference/limits/redis-script.ts',
     tests: REDIS,
     mutants: [
       {
         name: 'calls whose lease ended count on',
         from: "    redis.call('ZREMRANGEBYSCORE', key, '-inf', now)\n",
+        to: '',
+      },
+      {
+        name: 'a soft limit refuses calls',
+        from: "if ARGV[4 * i + 2] ~= '1' then return",
+        to: 'if true then return',
+      },
+      {
+        name: 'a soft limit says nothing',
+        from: '    table.insert(answer, i)\n    table.insert(answer, ms)\n',
         to: '',
       },
       {

@@ -4,6 +4,8 @@ import type { AlertEndpoint } from '../../api/types.ts';
 const KIND_SAYS: Readonly<Record<string, string>> = {
   cap_used: 'a key has used 50, 80 or 100 % of its cap',
   cap_forecast: 'a key will reach its cap before the month ends',
+  budget_used: 'a budget has used 50, 80 or 100 % of its window',
+  budget_forecast: 'a budget will be reached before its window ends',
   low_balance: 'the balance is low or used up',
   unusual_spend: 'a day’s spend is far from the usual one',
   key_unused: 'nobody uses an active key',

@@ -64,6 +64,8 @@ export function callView(row: CallRow) {
     attempts: detail?.attempts?.length ?? (row.routed_us === null ? 0 : 1),
     time_to_first_token_ms: row.first_token_ms,
     duration_ms: row.ended_ms,
+    ...(detail?.moved_from === undefined ? {} : { moved_from: detail.moved_from }),
+    ...(detail?.reached === undefined ? {} : { warnings: detail.reached }),
     user: detail?.end_user ?? null,
     metadata: detail?.tags ?? {},
   };

@@ -9,8 +9,14 @@ import {
 } from '../../../../web/pages/keys/limits.ts';
 
 const LIMITS = [
-  { model: null, requests_per_minute: 600, tokens_per_minute: null, concurrent_calls: 20 },
-  { model: 'gpt-4o', requests_per_minute: null, tokens_per_minute: 1000, concurrent_calls: null },
+  {
+    ...{ model: null, requests_per_minute: 600, tokens_per_minute: null, concurrent_calls: 20 },
+    when_reached: 'warn' as const,
+  },
+  {
+    ...{ model: 'gpt-4o', requests_per_minute: null, tokens_per_minute: 1000 },
+    ...{ concurrent_calls: null, when_reached: 'refuse' as const },
+  },
 ];
 
 test('limits come back as they were, also with members that the form does not know', () => {

@@ -33,6 +33,8 @@ export function CallFacts({ call, names }: CallFactsProps) {
             <To path={`/models/${encodeURIComponent(call.logical_model)}`}>{call.logical_model}</To>
           ),
         ],
+        ['Asked for', call.moved_from],
+        ['Warnings', call.warnings && <Warnings warnings={call.warnings} />],
         ['Vendor', call.model_vendor],
         ['Scene', call.scene],
         ['Protocol', call.protocol && `${call.protocol}${call.stream ? ', as a stream' : ''}`],
@@ -79,6 +81,21 @@ export function CallFacts({ call, names }: CallFactsProps) {
         ['Request id', <Copy key="id" text={call.request_id} what="request id" />],
       ]}
     />
+  );
+}
+
+/** The soft budgets and limits that the call exceeded. */
+function Warnings({ warnings }: { warnings: NonNullable<CallDetail['warnings']> }) {
+  return (
+    <ul>
+      {warnings.map(({ type, budget_id, period, model, not_moved }) => (
+        <li key={`${type} ${budget_id} ${model}`}>
+          {type === 'budget' ? `budget of a ${period} is reached` : `${type} is reached`}
+          {model && ` for ${model}`}
+          {not_moved && `; not moved: ${not_moved === 'not_able' ? 'not able' : 'not cheaper'}`}
+        </li>
+      ))}
+    </ul>
   );
 }
 

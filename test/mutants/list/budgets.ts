@@ -29,17 +29,17 @@ export const BUDGETS: readonly MutatedFile[] = [
         from: '      window.used_nano_usd += counted;\n',
         to: '',
       },
+      {
+        name: 'a budget that is used up exactly counts as exceeded',
+        from: 'freeIn(each) < amount',
+        to: 'freeIn(each) <= amount',
+      },
     ],
   },
   {
     path: 'db/budgets/tags.ts',
     tests: [...TAGS, ...WINDOWS],
     mutants: [
-      {
-        name: 'a budget that is used up exactly counts as exceeded',
-        from: 'freeIn(each) < amount',
-        to: 'freeIn(each) <= amount',
-      },
       {
         name: 'a budget of a key counts other keys',
         from: 'return budget.key_id === null || budget.key_id === money.key_id;',

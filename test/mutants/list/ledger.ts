@@ -363,17 +363,6 @@ export const LEDGER: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/actors/money/repeated.ts',
-    tests: ['test/actors/money/audit.test.ts'],
-    mutants: [
-      {
-        name: 'every request waits for an audit that runs for long',
-        from: 'if (isLong || left_ms <= 0) return latest;',
-        to: 'if (isLong) return latest;',
-      },
-    ],
-  },
-  {
     path: 'db/ledger/in-flight.ts',
     tests: LEDGER_TESTS,
     mutants: [

@@ -318,4 +318,15 @@ export const QUOTA: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'src/actors/money/repeated.ts',
+    tests: ['test/actors/money/audit.test.ts'],
+    mutants: [
+      {
+        name: 'every request waits for an audit that runs for long',
+        from: 'if (isLong || left_ms <= 0) return latest;',
+        to: 'if (isLong) return latest;',
+      },
+    ],
+  },
 ];

@@ -2,7 +2,7 @@
 import type { NotMoved } from '../../../db/records/record.ts';
 import type { ReachedBudget } from '../../actors/money/ledger-commands.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
-import { type CatalogueFor, type CatalogueModel, isAllowed } from '../../catalogue/catalogue.ts';
+import type { CatalogueFor, CatalogueModel } from '../../catalogue/catalogue.ts';
 import { costsLess, isSameKind } from '../../catalogue/cheaper.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Caller } from '../call.ts';
@@ -108,7 +108,7 @@ function otherModel<Model extends CatalogueModel>(
   const found = catalogue(key.organization_id).find(to);
   if (!found || !isSameKind(found, model)) return 'not_able';
   if (!costsLess(found, model)) return 'not_cheaper';
-  if (!isAllowed(key.models, found) || !isCallable(found, key)) return 'not_able';
+  if (!isCallable(found, key)) return 'not_able';
   const other = found as Model;
   try {
     return isAble(other) ? other : 'not_able';

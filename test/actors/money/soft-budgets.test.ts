@@ -3,11 +3,19 @@
  * and the used amount is what the books have.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { findImbalances } from '../../../db/ledger/audit.ts';
 import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import type { QuotaActor } from '../../../src/actors/money/quota.ts';
 import { Quotas } from '../../../src/actors/money/quotas.ts';
 import { makeBudget, readWindows } from '../../support/budgets.ts';
-import { type Account, grant, line, openLedger, type TestLedger } from '../../support/ledger.ts';
+import {
+  type Account,
+  grant,
+  hold,
+  line,
+  openLedger,
+  type TestLedger,
+} from '../../support/ledger.ts';
 import { findMoneyFaults } from '../../support/money-faults.ts';
 import { fc } from '../../support/property.ts';
 
@@ -119,6 +127,26 @@ test('the ledger recalls unused money once before a soft budget of two keys is e
   // A call that runs is never recalled for.
   const more = { ...second, expected_granted: 30, in_flight: true };
   expect(await ledger.lane.submit(more)).toMatchObject({ type: 'granted', granted: 60 });
+});
+
+test('a task may ask first whether its hold exceeds a soft budget: then nothing is set aside', async () => {
+  const { of, budget_id } = await world(100);
+  const [first, second] = [systemIdSource.uuid(), systemIdSource.uuid()];
+  const ask_first = { stop_at_soft: true };
+  expect(await ledger.lane.submit({ ...hold(of, 60, first), ...ask_first })).toEqual({
+    type: 'held',
+  });
+  expect(await ledger.lane.submit({ ...hold(of, 60, second), ...ask_first })).toMatchObject({
+    ...{ type: 'over_soft', reached: [{ id: budget_id, when_reached: 'warn', is_spent: false }] },
+  });
+  expect(await usedOf(of)).toEqual([60]);
+  expect(await findImbalances(ledger.database.sql)).toEqual([]);
+  expect(await ledger.lane.submit(hold(of, 60, second))).toEqual({ type: 'held' });
+  expect(await usedOf(of)).toEqual([120]);
+  // No task has these holds.
+  for (const hold_id of [first, second]) {
+    await ledger.lane.submit({ type: 'RELEASE_HOLD', hold_id });
+  }
 });
 
 test('what calls without a notice spend never exceeds the limit, on two replicas, and the used amount is exact', async () => {

@@ -161,7 +161,7 @@ export const BUDGETS: readonly MutatedFile[] = [
   },
   {
     path: 'src/actors/money/hold-commands.ts',
-    tests: WINDOWS,
+    tests: SOFT,
     mutants: [
       {
         name: 'a hold that is not made keeps its money set aside',
@@ -174,6 +174,11 @@ export const BUDGETS: readonly MutatedFile[] = [
     path: 'src/machines/grant.ts',
     tests: ['test/machines/grant.test.ts'],
     mutants: [
+      {
+        name: 'a share is not a whole number',
+        from: 'Math.floor(Math.min(free, room) /',
+        to: 'Number(Math.min(free, room) /',
+      },
       {
         name: 'a soft budget does not shrink grants near its limit',
         from: 'room = Math.min(room, free);',
@@ -213,7 +218,7 @@ export const BUDGETS: readonly MutatedFile[] = [
       },
       {
         name: 'a call moves to a model that its key may not call',
-        from: '!isAllowed(key.models, found) || ',
+        from: "  if (!isCallable(found, key)) return 'not_able';\n",
         to: '',
       },
       {

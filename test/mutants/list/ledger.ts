@@ -216,11 +216,6 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       { name: 'a share leaves no money for other replicas', from: '(2 * funds.replicas)', to: '2' },
       {
-        name: 'a share is not a whole number',
-        from: 'Math.floor(Math.min(free, room) /',
-        to: 'Number(Math.min(free, room) /',
-      },
-      {
         name: 'the balance does not limit a grant',
         from: 'return balance < tightest.free ?',
         to: 'return false ?',

@@ -18,7 +18,10 @@ export const FULL_FOLDER = 'test/full';
 export const CLIENTS_FOLDER = 'test/clients';
 const FULL_FOLDERS = [FULL_FOLDER, CLIENTS_FOLDER];
 
-/** Test processes at a time: one more than cores, because tests wait for half of their time. */
+/**
+ * Test processes at a time: one more than cores, because tests wait for half of their time. The files
+ * of `--full` compute more, so they get one process per core.
+ */
 const PROCESSES = availableParallelism() + 1;
 
 export interface BunTestOptions {
@@ -74,7 +77,7 @@ function commandLine({ test_arguments, quiet, alone }: BunTestOptions, report: s
     '--timeout=60000',
     // Each file in a global object of its own. It also notices a test that ends its process, which a
     // plain run takes for success.
-    `--parallel=${alone ? 1 : PROCESSES}`,
+    ...(alone ? ['--parallel=1'] : [names_full ? '--parallel' : `--parallel=${PROCESSES}`]),
     // Whatever a failed test left running ends with the process that started it.
     '--no-orphans',
     // The slowest files start first, so that both cores end together.

@@ -6,8 +6,8 @@ import type { Interrupt } from './interrupt.ts';
 import type { Environment } from './servers.ts';
 import { type Step, twoAtATime } from './steps.ts';
 
-/** All of them take half an hour, so each commit tests every twelfth, and the next commit others. */
-const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}44`];
+/** All of them take half an hour, so each commit tests every twentieth, and the next commit others. */
+const MUTANTS = ['bin/test', '--mutants', `${SAMPLE}26`];
 
 interface Command {
   readonly title: string;
@@ -17,8 +17,8 @@ interface Command {
 /** The longest first. */
 const CHAOS: readonly Command[] = [
   {
-    title: 'kill -9 at 48 steps of tasks, of 290',
-    command: ['bin/chaos', 'tasks', '--sample', '48'],
+    title: 'kill -9 at 30 steps of tasks, of 290',
+    command: ['bin/chaos', 'tasks', '--sample', '30'],
   },
   { title: 'pauses of replicas and database', command: ['bin/chaos', 'pause'] },
   { title: 'kill -9 of Weir and of its database', command: ['bin/chaos', 'kill'] },
@@ -46,7 +46,7 @@ export function addedSteps(
     run: () => runCommand({ command, cwd: ROOT, environment, interrupt, held }),
   });
   const mutants: Step = {
-    title: `every twelfth mutant (${MUTANTS.join(' ')})`,
+    title: `every twentieth mutant (${MUTANTS.join(' ')})`,
     run: ({ failed }) => {
       const tested = after_tests && failed === 0 ? [TESTED] : [];
       const command = [...MUTANTS, ...tested];

@@ -72,7 +72,8 @@ test('the page shows hits, hit rate and savings by model, and they are those of 
   // The figure leads to its calls.
   await page.getByRole('link', { name: '4', exact: true }).click();
   await page.waitForURL(/\/usage\/requests\?.*outcome=cached/);
-  await page.locator('tr[data-row]').first().waitFor();
+  // The page before has three rows, and stands until the next one is drawn.
+  await page.locator('tr[data-row]').nth(3).waitFor();
   expect(await page.locator('tr[data-row]').count()).toBe(4);
   await page.context().close();
 });

@@ -228,6 +228,7 @@ test('of a long list only the rows near the window are drawn, and all are reache
   await page.close();
 });
 
+// axe looks at hundreds of rows, which takes a minute on a busy machine.
 test('every page is accessible in both themes and fits a phone', async () => {
   const [done] = await listed('&outcome=completed');
   for (const path of ['/usage/requests', `/usage/requests/${done?.request_id}`, '/usage/calls']) {
@@ -238,4 +239,4 @@ test('every page is accessible in both themes and fits a phone', async () => {
     expect(mistakes).toEqual([]);
     await page.close();
   }
-});
+}, 180_000);

@@ -74,7 +74,7 @@ test('Billing has the budgets of the organization and of its keys; a member chan
   const { page, mistakes } = await world.open('/billing', { context });
   const card = page.getByRole('listitem').filter({ hasText: 'Each month' });
   await card.getByText('$500.00').first().waitFor();
-  const ofKeys = page.getByRole('table', { name: 'Budgets of single keys' });
+  const ofKeys = page.getByRole('table', { name: 'Budgets of keys and tags' });
   await ofKeys.getByText('Each week, from Monday').waitFor();
   expect(await page.getByRole('button', { name: 'Add a budget' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Change the budget of each month' }).count()).toBe(

@@ -60,9 +60,9 @@ function Listed({ budgets }: { budgets: readonly Budget[] }) {
     },
   ];
   return (
-    <Section title="Budgets of single keys">
+    <Section title="Budgets of keys and tags">
       <Table
-        caption="Budgets of single keys"
+        caption="Budgets of keys and tags"
         columns={columns}
         rows={budgets}
         keyOf={({ id }) => id}

@@ -27,6 +27,22 @@ import { PROTOCOLS, protocolOf } from './protocols.ts';
 const NEW = { protocol: 'openai', api_key: '', base_url: '', dialect: '', api_version: '' };
 const PARAMS = [...Object.keys(NEW), ...OWN_KEY_PARAMS];
 
+/** What few accounts need. */
+const SELDOM = [
+  {
+    name: 'dialect',
+    label: 'Dialect',
+    none: 'As the address says',
+    why: 'The vendor whose differences from OpenAI Weir follows, e.g. groq.',
+  },
+  {
+    name: 'api_version',
+    label: 'API version',
+    none: 'None',
+    why: 'Of Azure’s interface, e.g. 2025-04-01-preview. Other providers have none.',
+  },
+] as const;
+
 /** Adds a key for an account at a provider. The provider must accept it first. */
 export function AddOwnKeyDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
@@ -119,34 +135,18 @@ export function AddOwnKeyDialog({ onClose }: { onClose: () => void }) {
               </Field>
             </Fold>
           ) : null}
-          <Fold
-            label="Dialect"
-            words={account.dialect || 'As the address says'}
-            isRefused={refused === 'dialect'}
-          >
-            <Field
-              label="Dialect"
-              param="dialect"
-              error={error}
-              why="The vendor whose differences from OpenAI Weir follows, e.g. groq."
+          {SELDOM.map(({ name, label, none, why }) => (
+            <Fold
+              key={name}
+              label={label}
+              words={account[name] || none}
+              isRefused={refused === name}
             >
-              {text('dialect')}
-            </Field>
-          </Fold>
-          <Fold
-            label="API version"
-            words={account.api_version || 'None'}
-            isRefused={refused === 'api_version'}
-          >
-            <Field
-              label="API version"
-              param="api_version"
-              error={error}
-              why="Of Azure’s interface, e.g. 2025-04-01-preview. Other providers have none."
-            >
-              {text('api_version')}
-            </Field>
-          </Fold>
+              <Field label={label} param={name} error={error} why={why}>
+                {text(name)}
+              </Field>
+            </Fold>
+          ))}
           <Fold label="Name" words={form.name || 'As the provider'} isRefused={refused === 'name'}>
             <NameField {...fields} />
           </Fold>

@@ -112,12 +112,13 @@ async function run(): Promise<number> {
   if (lag > TARGET_LAG_MS) missed += 1;
   const lag_text = `median ${median(lags).toFixed(0)} ms, p99 ${lag.toFixed(0)} ms`;
   console.log(`Lag of the sums: ${lag_text}`);
-  const [size] = await sql<{ text: string; days: number; quarters: number }[]>`
+  const [size] = await sql<{ text: string; days: number; weeks: number; quarters: number }[]>`
     select pg_size_pretty(pg_database_size(current_database())) as text,
       (select count(*)::int4 from usage_day) + (select count(*)::int4 from usage_name_day)
         + (select count(*)::int4 from usage_key_day)
         + (select count(*)::int4 from usage_key_name_day)
         + (select count(*)::int4 from usage_key_model_day) as days,
+      (select count(*)::int4 from usage_key_model_week) as weeks,
       (select count(*)::int4 from usage_quarter) + (select count(*)::int4 from usage_name_quarter)
         + (select count(*)::int4 from usage_key_quarter) as quarters`;
   const count = (value: number) => value.toLocaleString('en');
@@ -125,7 +126,8 @@ async function run(): Promise<number> {
 
 \`bin/bench usage${lines === 10_000_000 ? '' : ` --lines ${lines}`}\`, ${machine()}. ${count(KEYS)} keys, ${models.length} models, ${DAYS} days; the shares of keys and of models follow Zipf's law.
 One client sends each query over HTTP and reads the whole answer (of the export: the first bytes). Target of
-the p99: ${TARGET_MS} ms. The database has ${size?.text}; ${count(size?.quarters ?? 0)} sums of 15 minutes and ${count(size?.days ?? 0)} of a day${isSummed ? '' : `, which Weir made in ${fold_s.toFixed(0)} s`}.
+the p99: ${TARGET_MS} ms. The database has ${size?.text}; ${count(size?.quarters ?? 0)} sums of 15 minutes, ${count(size?.days ?? 0)} of a day
+and ${count(size?.weeks ?? 0)} of a week${isSummed ? '' : `, which Weir made in ${fold_s.toFixed(0)} s`}.
 
 | query | samples | median, ms | p99, ms |
 |---|---|---|---|

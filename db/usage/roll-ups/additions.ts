@@ -4,6 +4,7 @@ import { COUNTERS, TOOK_COLUMNS } from './counters.ts';
 import { DIMENSIONS, QUARTERS_A_DAY } from './entries.ts';
 import { withoutPlans } from './plans.ts';
 import { KEY_MODEL_NAMES, NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
+import { weekOf } from './weeks.ts';
 
 const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
 const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
@@ -155,23 +156,31 @@ export async function addToSums(tx: Sql, entries: number, has_key_models: boolea
     await addSeries(tx);
     await groupScopes(tx);
   });
-  for (const [scope, { quarter, day }] of Object.entries(SUM_TABLES)) {
+  for (const [scope, { quarter, day, week }] of Object.entries(SUM_TABLES)) {
     const scopes = scope === 'few_names' ? NARROW : [scope];
     if (scope === 'key_model' && !has_key_models) continue;
     if (quarter) await addTo(tx, scopes, quarter, 'quarter');
     await addTo(tx, scopes, day, 'day');
+    if (week) await addTo(tx, scopes, week, 'week');
   }
 }
 
 /** The tables with a column for the organization. */
-const OWNED: readonly string[] = [SUM_TABLES.key.day, SUM_TABLES.key_model.day];
+const OWNED: readonly string[] = [
+  SUM_TABLES.key.day,
+  SUM_TABLES.key_model.day,
+  SUM_TABLES.key_model.week,
+];
+const DAY = `floor(quarter / ${QUARTERS_A_DAY}.0)::int4`;
+/** What the rows of a table are of, as SQL expressions. */
+const SPANS = { quarter: 'quarter', day: DAY, week: weekOf(DAY) } as const;
 
 /** Adds the sums of some scopes to a table. */
 async function addTo(
   tx: Sql,
   scopes: readonly string[],
   table: string,
-  column: 'quarter' | 'day',
+  column: keyof typeof SPANS,
 ): Promise<void> {
   const changed = ADDED.map((name) =>
     name.startsWith('took_')
@@ -180,12 +189,11 @@ async function addTo(
   ).join(', ');
   const added = tx.unsafe(ADDED.join(', '));
   const from = tx`from pg_temp.usage_sum where scope = any(${[...scopes]}::text[])`;
-  const day = tx.unsafe(`floor(quarter / ${QUARTERS_A_DAY}.0)::int4`);
   const owner = OWNED.includes(table) ? tx`owner_id, ` : tx``;
   const rows =
     column === 'quarter'
       ? tx`select series_id, quarter, ${added} ${from}`
-      : tx`select series_id, ${day}, ${owner} ${tx.unsafe(SUMS)} ${from} group by ${owner} 1, 2`;
+      : tx`select series_id, ${tx.unsafe(SPANS[column])}, ${owner} ${tx.unsafe(SUMS)} ${from} group by ${owner} 1, 2`;
   await tx`
     insert into ${tx(table)} (series_id, ${tx(column)}, ${owner} ${added}) ${rows}
     on conflict (series_id, ${tx(column)}) do update set ${tx.unsafe(changed)}`;

@@ -2,6 +2,7 @@ import { DIMENSIONS, type Dimension, QUARTER_S, QUARTERS_A_DAY } from './entries
 import type { SumFilters, SumsRequest } from './request.ts';
 import { keyScope, organizationScope, type Scope, tablesOf } from './scopes.ts';
 import type { Reader } from './snapshot.ts';
+import { wholeWeeks } from './weeks.ts';
 
 /** Bounds of a span of quarters without an end. */
 export const EARLIEST = -2_000_000_000;
@@ -13,7 +14,15 @@ export interface Cover {
   readonly from: number;
   readonly until: number;
   /** The part of the span that whole days of UTC cover. */
-  readonly days: { readonly from: number; readonly until: number } | undefined;
+  readonly days: Part | undefined;
+  /** The part of these days that whole weeks cover. */
+  readonly weeks: Part | undefined;
+}
+
+/** A part of a span, without its `until`. */
+interface Part {
+  readonly from: number;
+  readonly until: number;
 }
 
 /** The names by which a request can choose series, beside outcomes. */
@@ -43,15 +52,21 @@ export function coverOf(reader: Reader, request: SumsRequest): Cover | undefined
   // The first bucket may begin before `from`.
   const days =
     areDays(starts) && first_day < last_day ? { from: first_day, until: last_day } : undefined;
-  if (tablesOf(scopeOf(reader, request)).quarter) {
-    return first < last ? { from: first, until: last, days } : undefined;
-  }
+  const tables = tablesOf(scopeOf(reader, request));
+  // A bucket may begin in the middle of a week.
+  const weeks = days && tables.week && isOneBucket(starts) ? wholeWeeks(days) : undefined;
+  if (tables.quarter) return first < last ? { from: first, until: last, days, weeks } : undefined;
   if (!days) return undefined;
   return {
     from: from ? first_day * QUARTERS_A_DAY : EARLIEST,
     until: until ? last_day * QUARTERS_A_DAY : LATEST,
-    days,
+    ...{ days, weeks },
   };
+}
+
+/** True if no bucket begins after the first one. */
+export function isOneBucket(starts: SumsRequest['starts']): boolean {
+  return starts !== 'utc_days' && (starts?.length ?? 0) < 2;
 }
 
 /** True if all buckets begin with a day of UTC, but for the first one. */

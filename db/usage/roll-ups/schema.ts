@@ -163,6 +163,23 @@ export const usageKeyModelDay = pgTable('usage_key_model_day', ownedDays(), (tab
   index('usage_key_model_day_by_owner').on(table.owner_id, table.day),
 ]);
 
+/** The same of weeks in UTC, which begin with Mondays: a few rows of a series for a month. */
+export const usageKeyModelWeek = pgTable(
+  'usage_key_model_week',
+  {
+    series_id: integer('series_id').notNull(),
+    /** Counts weeks from the one that the Unix epoch is in. */
+    week: integer('week').notNull(),
+    ...sums(),
+    /** The series `total` of the organization. */
+    owner_id: integer('owner_id').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.series_id, table.week] }),
+    index('usage_key_model_week_by_owner').on(table.owner_id, table.week),
+  ],
+);
+
 /** The single row that says which rows the sums have: those of one committed state (`AsOf`). */
 export const usageFold = pgTable(
   'usage_fold',
@@ -177,9 +194,11 @@ export const usageFold = pgTable(
     organization_id: text('organization_id').notNull().default(''),
     at: instant('at').notNull().default(sql`'-infinity'`),
     row_id: uuid('row_id').notNull().default(sql`'00000000-0000-0000-0000-000000000000'`),
-    /** The state that `usage_key_model_day` has, as text (`key-models.ts`). */
+    /** The state that `usage_key_model_day` has, as text. Only replicas of an earlier version read it. */
     key_models_of: text('key_models_of').notNull().default(''),
-    /** When that table was last made anew. */
+    /** The state that `usage_key_model_day` and `usage_key_model_week` both have (`key-models.ts`). */
+    key_model_weeks_of: text('key_model_weeks_of').notNull().default(''),
+    /** When these tables were last made anew. */
     key_models_at: instant('key_models_at').notNull().default(sql`'-infinity'`),
     /** The committed state whose rows are in the sums of the cache (`cache-sums.ts`). */
     cache_next_xid: int8('cache_next_xid').notNull().default(0),

@@ -37,13 +37,13 @@ export function organizationScope(names: ReadonlySet<Dimension>): OrganizationSc
   return found?.[0] ?? 'organization';
 }
 
-/** The tables of sums. Those of single keys by names have days only. */
+/** The tables of sums. Those of single keys by names have no quarters, and those by models have weeks too. */
 export const SUM_TABLES = {
-  few_names: { quarter: 'usage_quarter', day: 'usage_day' },
-  organization: { quarter: 'usage_name_quarter', day: 'usage_name_day' },
-  key_total: { quarter: 'usage_key_quarter', day: 'usage_key_day' },
-  key: { quarter: undefined, day: 'usage_key_name_day' },
-  key_model: { quarter: undefined, day: 'usage_key_model_day' },
+  few_names: { quarter: 'usage_quarter', day: 'usage_day', week: undefined },
+  organization: { quarter: 'usage_name_quarter', day: 'usage_name_day', week: undefined },
+  key_total: { quarter: 'usage_key_quarter', day: 'usage_key_day', week: undefined },
+  key: { quarter: undefined, day: 'usage_key_name_day', week: undefined },
+  key_model: { quarter: undefined, day: 'usage_key_model_day', week: 'usage_key_model_week' },
 } as const;
 
 /** Returns the tables that have the sums of a scope. */

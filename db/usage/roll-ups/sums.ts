@@ -2,12 +2,13 @@ import type { Fragment, Sql } from 'postgres';
 import { isIn } from '../as-of.ts';
 import { conditions } from '../filters.ts';
 import { COUNTERS, type Counter, type Counts, TOOK_COLUMNS } from './counters.ts';
-import { type Cover, coverOf, EARLIEST, FILTERED, LATEST, scopeOf, uncovered } from './cover.ts';
-import { entriesOf, QUARTERS_A_DAY } from './entries.ts';
+import { type Cover, coverOf, EARLIEST, LATEST, uncovered } from './cover.ts';
+import { entriesOf } from './entries.ts';
+import { foldedPart } from './folded.ts';
 import { byTransaction } from './plans.ts';
 import type { SumsRequest } from './request.ts';
-import { tablesOf } from './scopes.ts';
 import type { Reader } from './snapshot.ts';
+import { bucketOf, countedOf, isAmong } from './wanted.ts';
 
 /** The sums of one group in one bucket. */
 export interface SumsRow {
@@ -119,87 +120,6 @@ function queried<Rows>(
   return parts.byTransaction ? byTransaction(tx, () => query(all)) : query(all);
 }
 
-/** The columns that are summed. */
-function countedOf({ counters = COUNTERS, took = false }: SumsRequest): string[] {
-  return [...new Set(['requests', ...counters, ...(took ? TOOK_COLUMNS : [])])];
-}
-
-/** So many series are named by their ids. Of more, the rows of the whole organization are read. */
-const MAX_NAMED_SERIES = 200;
-
-/** The sums that are folded. */
-async function foldedPart(
-  reader: Reader,
-  request: SumsRequest,
-  { from, until, days }: Cover,
-): Promise<Fragment[]> {
-  const { tx } = reader;
-  const { filters, groups } = request;
-  const { organization_id } = filters;
-  const chosen = tx`select id from usage_series where ${seriesConditions(reader, request)}`;
-  const few = await tx<{ id: number }[]>`${chosen} limit ${MAX_NAMED_SERIES + 1}`;
-  if (few.length === 0) return [];
-  const counted = countedOf(request);
-  const sums = tx.unsafe(counted.map((name) => `sum(${name})::int8 as ${name}`).join(', '));
-  const scope = scopeOf(reader, request);
-  const { day: byDays, quarter: byQuarters } = tablesOf(scope);
-  // The tables without quarters have a column that names the organization.
-  const ofAll =
-    byQuarters === undefined
-      ? tx`owner_id = (select id from usage_series
-          where organization_id = ${organization_id} and scope = 'total')`
-      : tx`series_id in (${chosen})`;
-  const of =
-    few.length > MAX_NAMED_SERIES ? ofAll : tx`series_id = any(${few.map(({ id }) => id)}::int4[])`;
-  const byDay = (span: { from: number; until: number }) => tx`
-    select series_id, ${bucketOf({ tx }, request, `day * ${QUARTERS_A_DAY}`)} as bucket, ${sums}
-    from ${tx(byDays)} where ${of} and day >= ${span.from} and day < ${span.until} group by 1, 2`;
-  const parts: Fragment[] = [];
-  // The sums of keys by model and so on have days only.
-  const addQuarters = (first: number, last: number) => {
-    if (byQuarters === undefined || first >= last) return;
-    parts.push(tx`
-      select series_id, ${bucketOf({ tx }, request, 'quarter')} as bucket, ${sums}
-      from ${tx(byQuarters)} where ${of} and quarter >= ${first} and quarter < ${last} group by 1, 2`);
-  };
-  if (days) {
-    const [first, last] = [days.from * QUARTERS_A_DAY, days.until * QUARTERS_A_DAY];
-    parts.push(byDay(days));
-    if (from !== EARLIEST) addQuarters(from, first);
-    if (until !== LATEST) addQuarters(last, until);
-  } else addQuarters(from, until);
-  const names = tx.unsafe([...groups, 'bucket', ...counted].join(', '));
-  return parts.map(
-    (part) => tx`
-      select ${names} from (${part}) as folded
-      join usage_series on usage_series.id = folded.series_id
-        and ${seriesConditions(reader, request)}`,
-  );
-}
-
-/** Which series answer a request. The organization is always among the conditions (P6). */
-function seriesConditions(reader: Reader, request: SumsRequest): Fragment {
-  const { tx } = reader;
-  const { filters } = request;
-  const { organization_id, key_id, key_ids, outcomes } = filters;
-  const names = FILTERED.filter((name) => filters[name] !== undefined).map(
-    (name) => tx`and ${tx(name)} = ${filters[name] ?? ''}`,
-  );
-  return tx`organization_id = ${organization_id} and scope = ${scopeOf(reader, request)}
-    ${key_id === undefined ? tx`` : tx`and key_id = ${key_id}`}
-    ${key_ids === undefined ? tx`` : tx`and key_id = any(${[...key_ids]}::text[])`}
-    ${outcomes === undefined ? tx`` : tx`and outcome = any(${[...outcomes]}::text[])`}
-    ${names.reduce((all, name) => tx`${all} ${name}`, tx``)} ${isAmong({ tx }, request)}`;
-}
-
-/** The condition that a row has the names of one of the wanted groups. */
-function isAmong({ tx }: Pick<Reader, 'tx'>, { groups, among }: SumsRequest): Fragment {
-  if (!among || groups.length === 0) return tx``;
-  const columns = groups.map((_, at) => tx`${among.map((names) => names[at] ?? '')}::text[]`);
-  const lists = columns.reduce((all, list) => tx`${all}, ${list}`);
-  return tx`and (${tx.unsafe(groups.join(', '))}) in (select * from unnest(${lists}))`;
-}
-
 /** Rows that are either in the state or in the fold: the former are added, the latter removed. */
 async function correction(
   { tx, fold, changedSince }: Reader,
@@ -274,13 +194,4 @@ function summedRows(
         ${is('model_vendor', model_vendor)} ${is('access_channel', access_channel)}
         ${isAmong({ tx }, request)}) as signed
     group by ${tx.unsafe(names)} bucket`;
-}
-
-/** The number of the bucket of a quarter, from 1. */
-function bucketOf({ tx }: Pick<Reader, 'tx'>, { starts }: SumsRequest, quarter: string): Fragment {
-  if (starts === 'utc_days') {
-    return tx`floor(${tx.unsafe(quarter)} / ${tx.unsafe(`${QUARTERS_A_DAY}.0`)})::int4 + 1`;
-  }
-  if (!starts || starts.length < 2) return tx`1`;
-  return tx`width_bucket(${tx.unsafe(quarter)}, ${[...starts]}::int4[])`;
 }

@@ -10,11 +10,13 @@ const TABLES = [
     (name) => [name, 'day'] as const,
   ),
 ];
+const OF_KEY_MODELS = ['usage_key_model_day', 'usage_key_model_week'];
 const OF_CACHE = ['cache_lookups', 'cache_hits', 'saved_nano_usd'];
 
 interface Noted {
   readonly is_ready: boolean;
   readonly key_models_of: string;
+  readonly key_model_weeks_of: string;
   readonly cache_next_xid: number;
   readonly cache_open_xids: readonly number[];
 }
@@ -25,18 +27,22 @@ interface Noted {
  */
 export async function foldAsBefore(sql: Sql): Promise<void> {
   const [noted] = await sql<Noted[]>`
-    select is_ready, key_models_of, cache_next_xid, cache_open_xids from usage_fold`;
+    select is_ready, key_models_of, key_model_weeks_of, cache_next_xid, cache_open_xids from usage_fold`;
   if (!noted) throw new Error('no fold is noted');
-  await sql`create table before as select * from usage_key_model_day`;
+  for (const table of OF_KEY_MODELS) {
+    await sql.unsafe(`create table before_${table} as select * from ${table}`);
+  }
   for (const [table, span] of TABLES) {
     await sql.unsafe(`create table before_${table} as
       select series_id, ${span}, ${OF_CACHE.join(', ')} from ${table}`);
   }
   await fold(sql);
-  const { is_ready, key_models_of, cache_next_xid, cache_open_xids } = noted;
-  await sql`truncate usage_key_model_day`;
-  await sql`insert into usage_key_model_day select * from before`;
-  await sql`drop table before`;
+  const { is_ready, key_models_of, key_model_weeks_of, cache_next_xid, cache_open_xids } = noted;
+  for (const table of OF_KEY_MODELS) {
+    await sql.unsafe(`truncate ${table}`);
+    await sql.unsafe(`insert into ${table} select * from before_${table}`);
+    await sql.unsafe(`drop table before_${table}`);
+  }
   for (const [table, span] of TABLES) {
     const earlier = OF_CACHE.map(
       (name) => `${name} = coalesce((select ${name} from before_${table} as before
@@ -46,7 +52,8 @@ export async function foldAsBefore(sql: Sql): Promise<void> {
     await sql.unsafe(`drop table before_${table}`);
   }
   await sql`
-    update usage_fold set key_models_of = ${key_models_of}, key_models_at = '-infinity'`;
+    update usage_fold set key_models_of = ${key_models_of},
+      key_model_weeks_of = ${key_model_weeks_of}, key_models_at = '-infinity'`;
   if (!is_ready) return;
   await sql`
     update usage_fold set cache_next_xid = ${cache_next_xid},

@@ -104,6 +104,16 @@ test('the earlier sums keep their values, and sums by few names are added', asyn
   const models = 'key_id, scene, model, model_vendor, access_channel';
   const sums = (table: string) => sumsOf(sql, table, 'day', models, 'true');
   expect([...(await sums('usage_key_model_day'))]).toEqual([...(await sums('usage_key_name_day'))]);
+  const monday = "day + date '1970-01-01' - extract(isodow from day + date '1970-01-01')::int4";
+  const weeks = await sql`
+    select series_id, week, sum(requests)::int8 as requests, sum(charged_nano_usd)::int8 as charged
+    from usage_key_model_week group by 1, 2 order by 1, 2`;
+  const from_days = await sql`
+    select series_id, (${sql.unsafe(monday)} + 1 - date '1969-12-29') / 7 as week,
+      sum(requests)::int8 as requests, sum(charged_nano_usd)::int8 as charged
+    from usage_key_model_day group by 1, 2 order by 1, 2`;
+  expect(weeks.length).toBeGreaterThan(1);
+  expect([...weeks]).toEqual([...from_days]);
   // No table has sums of another kind.
   const scopes = await sql<{ table: string; scopes: string }[]>`
     select source as table, string_agg(distinct scope, ' ' order by scope) as scopes from (
@@ -114,13 +124,15 @@ test('the earlier sums keep their values, and sums by few names are added', asyn
       union all select 'usage_key_quarter', series_id from usage_key_quarter
       union all select 'usage_key_day', series_id from usage_key_day
       union all select 'usage_key_name_day', series_id from usage_key_name_day
-      union all select 'usage_key_model_day', series_id from usage_key_model_day) as sums
+      union all select 'usage_key_model_day', series_id from usage_key_model_day
+      union all select 'usage_key_model_week', series_id from usage_key_model_week) as sums
     join usage_series on id = series_id group by 1 order by 1`;
   const few_names = 'by_model by_outcome by_protocol total';
   expect(scopes.map((row) => [row.table, row.scopes])).toEqual([
     ['usage_day', few_names],
     ['usage_key_day', 'key_total'],
     ['usage_key_model_day', 'key_model'],
+    ['usage_key_model_week', 'key_model'],
     ['usage_key_name_day', 'key'],
     ['usage_key_quarter', 'key_total'],
     ['usage_name_day', 'organization'],

@@ -112,8 +112,19 @@ export const DEBUG: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'sums of keys by model are read, whatever folded last',
-        from: 'tx.unsafe(`key_models_of = ',
-        to: "tx.unsafe(`key_models_of <> 'x' or key_models_of = ",
+        from: 'tx.unsafe(`key_model_weeks_of = ',
+        to: "tx.unsafe(`key_model_weeks_of <> 'x' or key_model_weeks_of = ",
+      },
+    ],
+  },
+  {
+    path: 'db/usage/roll-ups/weeks.ts',
+    tests: ['test/db/usage/weeks.test.ts'],
+    mutants: [
+      {
+        name: 'a week that began before the span counts whole',
+        from: 'Math.ceil((days.from + MONDAY_TO_EPOCH) / DAYS_A_WEEK)',
+        to: 'Math.floor((days.from + MONDAY_TO_EPOCH) / DAYS_A_WEEK)',
       },
     ],
   },

@@ -11,7 +11,10 @@ import { firstDayOf } from './weeks.ts';
 /** So many series are named by their ids. Of more, the rows of the whole organization are read. */
 const MAX_NAMED_SERIES = 200;
 
-/** Returns queries for the folded sums of a request: each for one kind of span. */
+/**
+ * Returns a query for the folded sums of a request, if there are any. It is in a list, because a promise of a query
+ * would run it.
+ */
 export async function foldedPart(
   reader: Reader,
   request: SumsRequest,
@@ -62,12 +65,12 @@ export async function foldedPart(
     if (until !== LATEST) addQuarters(last, until);
   } else addQuarters(from, until);
   const names = tx.unsafe([...groups, 'bucket', ...counted].join(', '));
-  return parts.map(
-    (part) => tx`
-      select ${names} from (${part}) as folded
-      join usage_series on usage_series.id = folded.series_id
-        and ${seriesConditions(reader, request)}`,
-  );
+  const all = parts.reduce((before, part) => tx`${before} union all ${part}`);
+  const named = tx`
+    select ${names} from (${all}) as folded
+    join usage_series on usage_series.id = folded.series_id
+      and ${seriesConditions(reader, request)}`;
+  return [named];
 }
 
 /** Which series answer a request. The organization is always among the conditions (P6). */

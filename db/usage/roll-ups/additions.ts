@@ -182,18 +182,22 @@ async function addTo(
   table: string,
   column: keyof typeof SPANS,
 ): Promise<void> {
-  const changed = ADDED.map((name) =>
-    name.startsWith('took_')
-      ? `${name} = coalesce(${table}.${name} + excluded.${name}, ${table}.${name}, excluded.${name})`
-      : `${name} = ${table}.${name} + excluded.${name}`,
-  ).join(', ');
-  const added = tx.unsafe(ADDED.join(', '));
+  const names = column === 'week' ? COUNTERS : ADDED;
+  const changed = names
+    .map((name) =>
+      name.startsWith('took_')
+        ? `${name} = coalesce(${table}.${name} + excluded.${name}, ${table}.${name}, excluded.${name})`
+        : `${name} = ${table}.${name} + excluded.${name}`,
+    )
+    .join(', ');
+  const added = tx.unsafe(names.join(', '));
+  const sums = tx.unsafe(names.map(summed).join(', '));
   const from = tx`from pg_temp.usage_sum where scope = any(${[...scopes]}::text[])`;
   const owner = OWNED.includes(table) ? tx`owner_id, ` : tx``;
   const rows =
     column === 'quarter'
       ? tx`select series_id, quarter, ${added} ${from}`
-      : tx`select series_id, ${tx.unsafe(SPANS[column])}, ${owner} ${tx.unsafe(SUMS)} ${from} group by ${owner} 1, 2`;
+      : tx`select series_id, ${tx.unsafe(SPANS[column])}, ${owner} ${sums} ${from} group by ${owner} 1, 2`;
   await tx`
     insert into ${tx(table)} (series_id, ${tx(column)}, ${owner} ${added}) ${rows}
     on conflict (series_id, ${tx(column)}) do update set ${tx.unsafe(changed)}`;

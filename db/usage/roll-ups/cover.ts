@@ -53,8 +53,9 @@ export function coverOf(reader: Reader, request: SumsRequest): Cover | undefined
   const days =
     areDays(starts) && first_day < last_day ? { from: first_day, until: last_day } : undefined;
   const tables = tablesOf(scopeOf(reader, request));
-  // A bucket may begin in the middle of a week.
-  const weeks = days && tables.week && isOneBucket(starts) ? wholeWeeks(days) : undefined;
+  // A bucket may begin in the middle of a week, and weeks have no classes of durations.
+  const hasWeeks = tables.week && isOneBucket(starts) && !request.took;
+  const weeks = days && hasWeeks ? wholeWeeks(days) : undefined;
   if (tables.quarter) return first < last ? { from: first, until: last, days, weeks } : undefined;
   if (!days) return undefined;
   return {

@@ -42,24 +42,25 @@ export async function rebuildKeyModels(tx: Sql): Promise<void> {
     .map((name) => `narrow.${name} = wide.${name}`)
     .join(' and ');
   const sums = [...COUNTERS, ...TOOK_COLUMNS];
-  const columns = tx.unsafe(sums.join(', '));
-  const summed = tx.unsafe(sums.map((name) => `sum(day.${name})`).join(', '));
+  const columnsOf = (all: readonly string[]) => tx.unsafe(all.join(', '));
+  const summedOf = (all: readonly string[]) =>
+    tx.unsafe(all.map((name) => `sum(day.${name})`).join(', '));
   await tx`delete from usage_key_model_day`;
   await tx`
     insert into usage_series (organization_id, scope, key_id, ${tx.unsafe(DIMENSIONS.join(', '))})
     select distinct wide.organization_id, 'key_model', wide.key_id, ${names}
     from usage_series as wide where wide.scope = 'key' on conflict do nothing`;
   await tx`
-    insert into usage_key_model_day (series_id, day, owner_id, ${columns})
-    select narrow.id, day.day, day.owner_id, ${summed}
+    insert into usage_key_model_day (series_id, day, owner_id, ${columnsOf(sums)})
+    select narrow.id, day.day, day.owner_id, ${summedOf(sums)}
     from usage_key_name_day as day
     join usage_series as wide on wide.id = day.series_id
     join usage_series as narrow on narrow.scope = 'key_model' and ${tx.unsafe(same)}
     group by 1, 2, 3`;
   await tx`delete from usage_key_model_week`;
   await tx`
-    insert into usage_key_model_week (series_id, week, owner_id, ${columns})
-    select day.series_id, ${tx.unsafe(weekOf('day.day'))}, day.owner_id, ${summed}
+    insert into usage_key_model_week (series_id, week, owner_id, ${columnsOf(COUNTERS)})
+    select day.series_id, ${tx.unsafe(weekOf('day.day'))}, day.owner_id, ${summedOf(COUNTERS)}
     from usage_key_model_day as day group by 1, 2, 3`;
   await tx`update usage_fold set key_models_at = now()`;
 }

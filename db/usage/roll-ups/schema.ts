@@ -70,7 +70,7 @@ export const usageSeries = pgTable(
 );
 
 /** The sums of one series in one span of time. */
-const sums = () => ({
+const counts = () => ({
   requests: integer('requests').notNull(),
   /** The usage lines among the requests. */
   charges: integer('charges').notNull(),
@@ -94,7 +94,11 @@ const sums = () => ({
   cache_hits: integer('cache_hits').notNull().default(0),
   /** What these hits would have cost, less what was charged for them. */
   saved_nano_usd: int8('saved_nano_usd').notNull().default(0),
-  /** Requests by the class of their duration. Null means 0, which needs no space. */
+});
+
+/** Requests by the class of their duration. Null means 0, which needs no space. */
+const sums = () => ({
+  ...counts(),
   ...Object.fromEntries(
     Array.from({ length: 32 }, (_, bin) => [`took_${bin}`, integer(`took_${bin}`)]),
   ),
@@ -163,14 +167,17 @@ export const usageKeyModelDay = pgTable('usage_key_model_day', ownedDays(), (tab
   index('usage_key_model_day_by_owner').on(table.owner_id, table.day),
 ]);
 
-/** The same of weeks in UTC, which begin with Mondays: a few rows of a series for a month. */
+/**
+ * The same of weeks in UTC, which begin with Mondays: a few rows of a series for a month. They have no classes of
+ * durations, so that a fold has less to write.
+ */
 export const usageKeyModelWeek = pgTable(
   'usage_key_model_week',
   {
     series_id: integer('series_id').notNull(),
     /** Counts weeks from the one that the Unix epoch is in. */
     week: integer('week').notNull(),
-    ...sums(),
+    ...counts(),
     /** The series `total` of the organization. */
     owner_id: integer('owner_id').notNull(),
   },

@@ -1,4 +1,6 @@
 import type { Entry } from './entry.ts';
+import { Places } from './places.ts';
+import { SketchIndex } from './sketch-index.ts';
 
 /** How many of the oldest entries are compared to remove those of little value. */
 const COMPARED = 16;
@@ -16,41 +18,41 @@ const MIN_PLACES = 1_024;
  */
 export class Shelf {
   bytes = 0;
-  size = 0;
-  private places: (Entry | undefined)[] = [];
-  /** The number of the first place, and how many places at the beginning are free. */
-  private first_place = 0;
-  private free = 0;
+  private readonly places = new Places<Entry>();
   /** The newest entry of each sketch. Older ones follow as `next`. */
-  private readonly bySketch = new Map<number, Entry>();
+  private readonly bySketch = new SketchIndex();
+
+  get size(): number {
+    return this.places.size;
+  }
 
   /** Returns the newest entry with a sketch. */
   newest(sketch: number): Entry | undefined {
-    return this.bySketch.get(sketch);
+    const at = this.bySketch.get(sketch);
+    return at === undefined ? undefined : this.places.get(at);
   }
 
   /** Returns the entries that `matches`. */
   list(matches: (entry: Entry) => boolean): Entry[] {
-    return this.places.filter((entry) => entry !== undefined).filter(matches);
+    return [...this.places].filter(matches);
   }
 
   has(entry: Entry): boolean {
-    return this.places[entry.at - this.first_place] === entry;
+    return this.places.get(entry.at) === entry;
   }
 
   add(entry: Entry): void {
-    this.append(entry);
-    entry.next = this.bySketch.get(entry.sketch);
-    this.bySketch.set(entry.sketch, entry);
+    if (this.places.length > MIN_PLACES && this.places.length > 2 * this.size) this.compact();
+    entry.next = this.newest(entry.sketch);
+    entry.at = this.places.push(entry);
+    this.bySketch.set(entry.sketch, entry.at);
     this.bytes += entry.bytes;
-    this.size += 1;
   }
 
   remove(entry: Entry): void {
-    this.places[entry.at - this.first_place] = undefined;
-    this.bytes -= entry.bytes;
-    this.size -= 1;
     this.unchain(entry);
+    this.places.clear(entry.at);
+    this.bytes -= entry.bytes;
   }
 
   /** Counts the size of an entry again. Returns the bytes that it has more. */
@@ -66,7 +68,7 @@ export class Shelf {
    * the end.
    */
   takeLeast(now_ms: number, max_age_ms: number): Entry[] {
-    const compared = this.oldest(Math.min(COMPARED, this.size));
+    const compared = this.places[Symbol.iterator]().take(COMPARED).toArray();
     for (const entry of compared) {
       const isOld = now_ms - entry.stored_at_ms > max_age_ms;
       entry.value = isOld ? -1 : entry.valueAt(now_ms);
@@ -80,43 +82,27 @@ export class Shelf {
       }
       const [entry] = compared.splice(best, 1);
       if (!entry) break;
-      this.places[entry.at - this.first_place] = undefined;
-      this.append(entry);
+      this.moveToEnd(entry);
     }
     return compared;
   }
 
-  private append(entry: Entry): void {
-    if (this.places.length > MIN_PLACES && this.places.length > 2 * this.size) this.compact();
-    entry.at = this.first_place + this.places.length;
-    this.places.push(entry);
+  private moveToEnd(entry: Entry): void {
+    const isNewest = this.bySketch.get(entry.sketch) === entry.at;
+    this.places.clear(entry.at);
+    entry.at = this.places.push(entry);
+    if (isNewest) this.bySketch.set(entry.sketch, entry.at);
   }
 
-  private oldest(count: number): Entry[] {
-    const { places } = this;
-    while (this.free < places.length && !places[this.free]) this.free += 1;
-    const found: Entry[] = [];
-    for (let at = this.free; found.length < count; at += 1) {
-      const entry = places[at];
-      if (entry) found.push(entry);
-    }
-    return found;
-  }
-
-  /** Gives back the free places. Nearly all of them are at the beginning, so the entries keep theirs. */
+  /** Gives back the empty places. Nearly all of them are at the beginning, so this is seldom needed. */
   private compact(): void {
-    this.places = this.places.slice(this.free);
-    this.first_place += this.free;
-    this.free = 0;
-    if (this.places.length <= 2 * this.size) return;
-    this.places = this.places.filter((entry) => entry !== undefined);
-    for (const [at, entry] of this.places.entries()) if (entry) entry.at = this.first_place + at;
+    for (const entry of [...this.places]) this.moveToEnd(entry);
   }
 
   private unchain(entry: Entry): void {
-    const newest = this.bySketch.get(entry.sketch);
+    const newest = this.newest(entry.sketch);
     if (newest === entry) {
-      if (entry.next) this.bySketch.set(entry.sketch, entry.next);
+      if (entry.next) this.bySketch.set(entry.sketch, entry.next.at);
       else this.bySketch.delete(entry.sketch);
       return;
     }

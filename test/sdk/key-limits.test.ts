@@ -13,7 +13,7 @@ import {
   test,
 } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import OpenAI, { type APIError } from 'openai';
 import { parseList, Token } from 'structured-headers';
 import { failureOf } from '../support/failure-of.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
@@ -107,7 +107,7 @@ describe.each(CLIENTS)('%s', (_name, call) => {
     await limit([{ requests_per_minute: 1 }]);
     expect(await call(fetch)).toBe(1);
     const { attempts, fetch: watched } = recorded();
-    const failure = (await failureOf(call(watched, 0))) as OpenAI.APIError;
+    const failure = (await failureOf(call(watched, 0))) as APIError;
     expect(failure).toMatchObject({ status: 429 });
     const [[status, retry_after] = [0, null]] = attempts;
     expect(status).toBe(429);
@@ -117,7 +117,7 @@ describe.each(CLIENTS)('%s', (_name, call) => {
   test('does not repeat a call that never fits', async () => {
     await limit([{ tokens_per_minute: 1 }]);
     const { attempts, fetch: watched } = recorded();
-    const failure = (await failureOf(call(watched))) as OpenAI.APIError;
+    const failure = (await failureOf(call(watched))) as APIError;
     expect(failure).toMatchObject({ status: 429 });
     expect(failure.message).toContain('the limit of this API key is 1 tokens per minute');
     expect(attempts).toEqual([[429, null]]);
@@ -131,7 +131,7 @@ describe('x-weir-warning is a list of RFC 9651', () => {
     const { response } = await client.chat.completions.create(body).withResponse();
     return parseList(response.headers.get('x-weir-warning') ?? '').map(([item, parameters]) => {
       expect(item).toBeInstanceOf(Token);
-      return { is: String(item), ...Object.fromEntries(parameters) };
+      return { ...Object.fromEntries(parameters), is: String(item) } as Record<string, unknown>;
     });
   };
 

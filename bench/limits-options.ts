@@ -3,7 +3,7 @@ import { parseOptions, percent, whole } from '../test/support/arguments.ts';
 
 export interface LimitsOptions {
   readonly pairs: number;
-  /** Length of one measurement, s. A pair measures each key twice, for plain calls and for streams. */
+  /** Length of one measurement, s. A pair measures each key four times, for plain calls and for streams. */
   readonly seconds: number;
   readonly connections: number;
   /** The largest median loss of rate, and the largest median rise of CPU time, that passes, as a share. */
@@ -29,7 +29,7 @@ export function readLimitsOptions(args: string[]): LimitsOptions {
   const short = values.short === true;
   return {
     pairs: whole(values, 'pairs', short ? 1 : 10),
-    seconds: whole(values, 'seconds', short ? 1 : 2),
+    seconds: whole(values, 'seconds', 1),
     connections: whole(values, 'connections', short ? 32 : 256),
     bound: percent(values, 'bound', 5),
     redis: values.redis === true,

@@ -19,10 +19,11 @@ import { writeSection } from './results-file.ts';
 import { InvalidMeasurement, measureWork, type SideName } from './side.ts';
 
 /**
- * Both keys are loaded so long before each pair, with plain calls and with streams, s. They share the compiled
- * code, so each of them needs half the time of a Weir of its own (`side.ts`).
+ * Both keys are loaded so long before each pair, with plain calls and with streams, in so many rounds. They share
+ * the compiled code, so each of them needs half the time of a Weir of its own (`side.ts`).
  */
-const WARM_UP_S = 4;
+const WARM_UP_S = 3;
+const WARM_UPS = 2;
 const SIDES: readonly SideName[] = ['old', 'new'];
 
 const options = orExit(() => readLimitsOptions(process.argv.slice(2)));
@@ -60,7 +61,10 @@ interface Surroundings {
   readonly order: readonly SideName[];
 }
 
-/** Starts Weir, loads both keys in the order A B B A, and stops Weir. */
+/**
+ * Starts Weir, loads both keys in the order A B B A B A A B, and stops Weir. In this order, a Weir that still becomes
+ * faster, less and less, favours no key.
+ */
 async function measurePair(
   { wrk, folder, order }: Surroundings,
   { connections, seconds, redis }: LimitsOptions,
@@ -85,16 +89,20 @@ async function measurePair(
         measureWork({ name, wrk, folder, pid: running.pid }, keys[name].target(load.stream), load),
     });
     const sides = { old: sideOf('old'), new: sideOf('new') };
-    for (const stream of [false, true]) {
-      for (const name of order) await checkAnswer(keys[name], name, stream);
-      for (const name of order) {
-        await sides[name].measure({ connections, stream, seconds: WARM_UP_S });
+    for (let round = 0; round < WARM_UPS; round += 1) {
+      for (const stream of [false, true]) {
+        for (const name of order) await checkAnswer(keys[name], name, stream);
+        for (const name of order) {
+          await sides[name].measure({ connections, stream, seconds: WARM_UP_S });
+        }
       }
     }
     const pair = [];
     for (const kind of KINDS) {
       const done = noWork();
-      await measureBoth(sides, order, kind === 'stream', { connections, seconds }, done);
+      for (const first of [order, order.toReversed()]) {
+        await measureBoth(sides, first, kind === 'stream', { connections, seconds }, done);
+      }
       pair.push([kind, compare(done)] as const);
     }
     await keys.new.checkBudgets();

@@ -7,7 +7,7 @@ import { ArgumentError } from '../support/arguments.ts';
 describe('the arguments of bin/bench limits', () => {
   test('by default select ten pairs with a bound of 5 %, without Redis', () => {
     expect(readLimitsOptions([])).toEqual({
-      ...{ pairs: 10, seconds: 2, connections: 256, bound: 0.05 },
+      ...{ pairs: 10, seconds: 1, connections: 256, bound: 0.05 },
       ...{ redis: false, short: false, write: true },
     });
   });
@@ -19,9 +19,9 @@ describe('the arguments of bin/bench limits', () => {
   });
 
   test('each option can be set', () => {
-    const line = '--pairs 4 --seconds 1 --connections 8 --bound 0.5 --redis --no-write';
+    const line = '--pairs 4 --seconds 2 --connections 8 --bound 0.5 --redis --no-write';
     expect(readLimitsOptions(line.split(' '))).toEqual({
-      ...{ pairs: 4, seconds: 1, connections: 8, bound: 0.005 },
+      ...{ pairs: 4, seconds: 2, connections: 8, bound: 0.005 },
       ...{ redis: true, short: false, write: false },
     });
   });
@@ -69,7 +69,7 @@ describe('the verdict of bin/bench limits', () => {
     const options = readLimitsOptions(['--pairs', '3', '--redis']);
     const text = limitsSection(found([pair(990, 202), pair(980, 204), pair(970, 206)]), options);
     expect(text).toContain('## All limits at once, with Redis');
-    expect(text).toContain('--pairs 3 --seconds 2 --connections 256 --redis');
+    expect(text).toContain('--pairs 3 --seconds 1 --connections 256 --redis');
     expect(text).toContain(
       '| plain | 1000 / 980 | +2.0 % (+1.0 % to +3.0 %) | 200.0 / 204.0 | +2.0 % (+1.0 % to +3.0 %) |',
     );

@@ -19,6 +19,8 @@ interface Figures {
   readonly window?: string;
   readonly period?: 'day' | 'week' | 'month';
   readonly budget_of?: string;
+  readonly when_reached?: 'refuse' | 'warn' | 'move';
+  readonly move_to?: string | null;
   readonly until?: string;
   readonly per_day_nano_usd?: number;
   readonly crosses_at?: string;
@@ -109,16 +111,31 @@ function ofCap({ noun, owner, span }: Capped, figures: Figures): AlertWords {
   const { share, is_refused, limit_nano_usd = 0, used_nano_usd = 0, until } = figures;
   const of = `${dollars(used_nano_usd)} of ${dollars(limit_nano_usd)}`;
   const isFull = share === 100;
+  const { when_reached = 'refuse' } = figures;
   const rest =
     is_refused && used_nano_usd < limit_nano_usd ? ' What is left pays for no call.' : '';
   const end = span && until ? ` until ${minuteOf(until)}` : '';
   return {
-    severity: isFull ? 'problem' : 'warning',
+    severity: isFull && when_reached === 'refuse' ? 'problem' : 'warning',
     text: isFull
-      ? `The ${owner} has used its ${noun}${span}: ${of}.${rest} Its calls get 402 quota_exceeded${end}.`
+      ? `The ${owner} has used its ${noun}${span}: ${of}.${rest} ${thenCalls(figures)}${end}.`
       : `The ${owner} has used ${share} % of its ${noun}${span}: ${of}.`,
     act: isFull ? `Raise the ${noun}.` : `Raise the ${noun}, or spend less.`,
   };
+}
+
+/** What happens to calls beyond a cap or a budget. */
+function thenCalls({ when_reached = 'refuse', move_to }: Figures): string {
+  switch (when_reached) {
+    case 'refuse':
+      return 'Its calls get 402 quota_exceeded';
+    case 'warn':
+      return 'Its calls are served with a warning';
+    case 'move':
+      return `Its calls move to ${move_to}, if they can,`;
+    default:
+      return when_reached satisfies never;
+  }
 }
 
 function ofForecast({ noun, owner, span }: Capped, figures: Figures): AlertWords {

@@ -21,6 +21,9 @@ interface Figures {
   readonly budget_of?: string;
   readonly when_reached?: 'refuse' | 'warn' | 'move';
   readonly move_to?: string | null;
+  readonly limit?: keyof typeof LIMITS | 'budget';
+  readonly model?: string | null;
+  readonly moved_to?: string | null;
   readonly until?: string;
   readonly per_day_nano_usd?: number;
   readonly crosses_at?: string;
@@ -57,6 +60,8 @@ export function wordsOf({ kind, subject_kind, subject_name, figures }: AlertRow)
     case 'cap_forecast':
     case 'budget_forecast':
       return ofForecast(cappedOf(subject_kind, subject_name, found), found);
+    case 'soft_limit_reached':
+      return ofSoft(subject_kind, subject_name, found);
     case 'low_balance':
       return ofBalance(found);
     case 'unusual_spend':
@@ -136,6 +141,31 @@ function thenCalls({ when_reached = 'refuse', move_to }: Figures): string {
     default:
       return when_reached satisfies never;
   }
+}
+
+const LIMITS = {
+  requests_per_minute: 'requests per minute',
+  tokens_per_minute: 'tokens per minute',
+  concurrent_calls: 'calls at the same time',
+} as const;
+
+function ofSoft(subject_kind: string, name: string, figures: Figures): AlertWords {
+  const { limit = 'budget', model, moved_to } = figures;
+  const then = moved_to ? `moved to ${moved_to}` : 'were served with a warning';
+  if (limit === 'budget') {
+    const { owner, span } = cappedOf(subject_kind, name, figures);
+    return {
+      severity: 'warning',
+      text: `The ${owner} has too little left in its budget${span}. Calls beyond it ${then}.`,
+      act: 'Raise the budget, or spend less.',
+    };
+  }
+  const of = model ? ` for ${model}` : '';
+  return {
+    severity: 'warning',
+    text: `The key “${name}” exceeded its limit of ${LIMITS[limit]}${of}. Calls beyond it ${then}.`,
+    act: 'Raise the limit, or send fewer calls.',
+  };
 }
 
 function ofForecast({ noun, owner, span }: Capped, figures: Figures): AlertWords {

@@ -71,29 +71,36 @@ export interface LimitStore {
 interface KnownTakes {
   readonly key_id: string;
   readonly takes: readonly Take[];
+  readonly has_tokens: boolean;
 }
 
-/** By the limits of a key, as long as a cached key has them, and by the model and the kind of call. */
-const known = new WeakMap<readonly KeyLimit[], Map<string, KnownTakes>>();
+/** By the limits of a key, as long as a cached key has them, by the model, and by `kindOf`. */
+const known = new WeakMap<readonly KeyLimit[], Map<string, KnownTakes[]>>();
+
+/** Numbers the kinds of calls that take differently. */
+const kindOf = ({ is_concurrent, may_move }: LimitedCall) =>
+  (is_concurrent ? 2 : 0) + (may_move ? 1 : 0);
 
 /** Returns what a call takes. Most keys have no limits. */
-export function takesOf({ tokens, ...call }: LimitedCall): readonly Take[] {
-  const takes = knownTakes(call);
-  if (takes.every(({ unit }) => unit !== 'tokens')) return takes;
-  const amount = tokens();
+export function takesOf(call: LimitedCall): readonly Take[] {
+  const { takes, has_tokens } = knownTakes(call);
+  if (!has_tokens) return takes;
+  const amount = call.tokens();
   return takes.map((take) => (take.unit === 'tokens' ? { ...take, amount } : take));
 }
 
 /** Makes the takes of the first such call. All calls share them, because their names cost time. */
-function knownTakes(call: Omit<LimitedCall, 'tokens'>): readonly Take[] {
+function knownTakes(call: LimitedCall): KnownTakes {
   const { id: key_id, limits = [] } = call.key;
-  const ofLimits = known.get(limits) ?? new Map<string, KnownTakes>();
-  const kind = (call.is_concurrent ? 'c' : '-') + (call.may_move ? 'm' : '-') + call.model_id;
-  const existing = ofLimits.get(kind);
-  if (existing?.key_id === key_id) return existing.takes;
+  const ofLimits = known.get(limits) ?? new Map<string, KnownTakes[]>();
+  const ofModel = ofLimits.get(call.model_id) ?? [];
+  const existing = ofModel[kindOf(call)];
+  if (existing?.key_id === key_id) return existing;
   const takes = newTakes(key_id, limits, call);
-  known.set(limits, ofLimits.set(kind, { key_id, takes }));
-  return takes;
+  const made = { key_id, takes, has_tokens: takes.some(({ unit }) => unit === 'tokens') };
+  ofModel[kindOf(call)] = made;
+  known.set(limits, ofLimits.set(call.model_id, ofModel));
+  return made;
 }
 
 /**
@@ -103,7 +110,7 @@ function knownTakes(call: Omit<LimitedCall, 'tokens'>): readonly Take[] {
 function newTakes(
   key_id: string,
   limits: readonly KeyLimit[],
-  { model_id, is_concurrent, may_move }: Omit<LimitedCall, 'tokens' | 'key'>,
+  { model_id, is_concurrent, may_move }: LimitedCall,
 ): Take[] {
   const takes: Take[] = [];
   const moving: Take[] = [];

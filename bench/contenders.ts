@@ -12,7 +12,7 @@ import type { Target } from './target.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PORTKEY = join(HERE, 'node_modules/@portkey-ai/gateway/build/start-server.js');
 /** The model of all calls. */
-const MODEL = 'gpt-4o-mini';
+export const MODEL = 'gpt-4o-mini';
 const PATH = '/openai/v1/chat/completions';
 const UPSTREAM_KEY = 'sim-bench';
 /** The simulator's account of Weir's calls. */

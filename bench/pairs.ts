@@ -1,9 +1,10 @@
 /** Compares two sides in pairs: both run at the same time, but only one of them is under load. */
+import type { Load } from './load.ts';
 import { InvalidMeasurement, type Side, type SideName, type Work } from './side.ts';
 import { loss, median } from './statistics.ts';
 import { type Pair, signed, summarize, summaryLine, verdictLine } from './verdict.ts';
 
-const KINDS = ['plain', 'stream'] as const;
+export const KINDS = ['plain', 'stream'] as const;
 /**
  * Each pair starts both versions in both orders: the one that starts first answered 4 to 7 % fewer
  * calls (measured).
@@ -14,9 +15,14 @@ const ORDERS: readonly SideName[][] = [
 ];
 /** What each version did in one pair. */
 type Done = Record<SideName, Work[]>;
-const noWork = (): Done => ({ old: [], new: [] });
+export const noWork = (): Done => ({ old: [], new: [] });
 
-interface Measured {
+/** What can be loaded. */
+interface Measurable {
+  measure(load: Load): Promise<Work>;
+}
+
+export interface Measured {
   rates: Pair;
   /** The CPU time of Weir's process for one call, µs. */
   cpu_us: Pair;
@@ -32,7 +38,7 @@ interface PairsOptions {
 }
 
 /** What all pairs found, by the kind of calls. */
-type Found = Record<(typeof KINDS)[number], Measured[]>;
+export type Found = Record<(typeof KINDS)[number], Measured[]>;
 
 /** Measures both sides in pairs, and prints each pair. */
 export async function measurePairs(
@@ -74,11 +80,11 @@ async function startAnew(sides: Side[], connections: number): Promise<void> {
  * Measures each version twice, in the order A B B A. So a machine that becomes busier slows both
  * versions equally.
  */
-async function measureBoth(
-  sides: Record<SideName, Side>,
-  order: SideName[],
+export async function measureBoth(
+  sides: Record<SideName, Measurable>,
+  order: readonly SideName[],
   stream: boolean,
-  { connections, seconds }: PairsOptions,
+  { connections, seconds }: Pick<PairsOptions, 'connections' | 'seconds'>,
   done: Done,
 ): Promise<void> {
   for (const name of [...order, ...order.toReversed()]) {
@@ -87,7 +93,7 @@ async function measureBoth(
 }
 
 /** Returns the rates of one pair. Throws InvalidMeasurement if a version did not answer. */
-function compare(done: Done): Measured {
+export function compare(done: Done): Measured {
   for (const name of ['old', 'new'] as const) {
     const none = done[name].every(({ answers }) => answers === 0);
     if (none) throw new InvalidMeasurement(`${name}: no answer arrived while it was under load`);
@@ -113,7 +119,7 @@ function sum(done: Work[], field: 'answers' | 'seconds' | 'cpu_seconds'): number
   return done.reduce((total, each) => total + each[field], 0);
 }
 
-function pairText(kind: string, { rates, cpu_us }: Measured): string {
+export function pairText(kind: string, { rates, cpu_us }: Measured): string {
   const [old, now] = [rates.old, rates.new].map((each) => `${Math.round(each)}/s`);
   const [old_us, new_us] = [cpu_us.old, cpu_us.new].map((each) => each.toFixed(1));
   return (
@@ -133,14 +139,19 @@ export function conclude(found: Found, bound: number): number {
     console.log(`${kind.padEnd(6)} median change of a call's CPU time ${signed(cpu)}`);
     return summary;
   });
-  const all = [...found.plain, ...found.stream];
-  const disturbed = all.filter(({ undisturbed }) => !undisturbed).length;
-  if (disturbed > 0) {
-    console.log(
-      `Other programs used the machine in ${disturbed} of ${all.length} comparisons. ` +
-        'Repeat the comparison on an idle machine.',
-    );
-  }
+  const remark = disturbanceLine(found);
+  if (remark !== undefined) console.log(remark);
   console.log(verdictLine(summaries, bound));
   return summaries.some(({ slower }) => slower) ? 1 : 0;
+}
+
+/** Says that other programs used the machine; undefined if none did. */
+export function disturbanceLine(found: Found): string | undefined {
+  const all = [...found.plain, ...found.stream];
+  const disturbed = all.filter(({ undisturbed }) => !undisturbed).length;
+  if (disturbed === 0) return undefined;
+  return (
+    `Other programs used the machine in ${disturbed} of ${all.length} comparisons. ` +
+    'Repeat the comparison on an idle machine.'
+  );
 }

@@ -16,7 +16,9 @@ export function writeSection(
     | 'usage'
     | 'web'
     | 'actors'
-    | 'cache',
+    | 'cache'
+    | 'limits'
+    | 'limits-redis',
   text: string,
 ): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];

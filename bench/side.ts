@@ -45,6 +45,12 @@ export interface Work {
   undisturbed: boolean;
 }
 
+/** What is loaded, and with what. */
+interface Loaded extends Pick<SideOptions, 'name' | 'wrk' | 'folder'> {
+  /** The process of Weir. */
+  readonly pid: number;
+}
+
 /** A measurement that must not be compared: answers were wrong or missing. */
 export class InvalidMeasurement extends Error {}
 
@@ -82,16 +88,9 @@ export class Side {
 
   /** @throws InvalidMeasurement if an answer was not valid. */
   async measure(load: Load): Promise<Work> {
-    const { name, wrk, folder } = this.#options;
-    if (!this.#weir) throw new Error(`${name} is not started`);
-    const undisturbed = await waitUntilIdle(QUIET_PATIENCE_MS);
-    const { pid } = this.#weir.weir;
-    const before = cpuSeconds(pid);
-    const result = await measure(wrk, this.#targetOf(this.#weir, load.stream), folder, load);
-    const flaw = flawOfMeasurement(result);
-    if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(load.stream)} answers: ${flaw}`);
-    const { answers, seconds } = result;
-    return { answers, seconds, cpu_seconds: cpuSeconds(pid) - before, undisturbed };
+    if (!this.#weir) throw new Error(`${this.#options.name} is not started`);
+    const target = this.#targetOf(this.#weir, load.stream);
+    return measureWork({ ...this.#options, pid: this.#weir.weir.pid }, target, load);
   }
 
   #targetOf({ weir: running }: { weir: RunningWeir }, stream: boolean): Target {
@@ -102,6 +101,21 @@ export class Side {
     for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
     this.#weir = undefined;
   }
+}
+
+/** Loads a target. @throws InvalidMeasurement if an answer was not valid. */
+export async function measureWork(
+  { name, wrk, folder, pid }: Loaded,
+  target: Target,
+  load: Load,
+): Promise<Work> {
+  const undisturbed = await waitUntilIdle(QUIET_PATIENCE_MS);
+  const before = cpuSeconds(pid);
+  const result = await measure(wrk, target, folder, load);
+  const flaw = flawOfMeasurement(result);
+  if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(load.stream)} answers: ${flaw}`);
+  const { answers, seconds } = result;
+  return { answers, seconds, cpu_seconds: cpuSeconds(pid) - before, undisturbed };
 }
 
 function kindOf(stream: boolean): 'plain' | 'stream' {

@@ -38,6 +38,7 @@ const MAX_A_DAY: Readonly<Record<AlertKind, number>> = {
   cap_forecast: 50,
   budget_used: 200,
   budget_forecast: 50,
+  soft_limit_reached: 200,
   low_balance: 20,
   unusual_spend: 20,
   key_unused: 20,

@@ -12,7 +12,7 @@ export function budgetCaps(sql: Sql | TransactionSql, owners: Fragment, needs: N
     select budget.organization_id as owner_id, 'budget' as subject_kind, budget.id as subject_id,
       coalesce(tag_name || ': ' || tag_value, key.name, org.name) as subject_name, budget.limit_nano_usd, budget.used_nano_usd, starts_on as span,
       resets_at as until, coalesce(recent.nano_usd / ${recentDays(sql)}, 0)::float8 as per_day_nano_usd,
-      budget.used_nano_usd::numeric * 100 >= budget.limit_nano_usd::numeric * ${NEARLY_FULL_PERCENT} and exists (
+      when_reached = 'refuse' and budget.used_nano_usd::numeric * 100 >= budget.limit_nano_usd::numeric * ${NEARLY_FULL_PERCENT} and exists (
         select 1 from call_record
         where call_record.organization_id = budget.organization_id
           and (budget.key_id is null or call_record.key_id = budget.key_id)
@@ -21,6 +21,7 @@ export function budgetCaps(sql: Sql | TransactionSql, owners: Fragment, needs: N
           and call_record.at >= starts_on::date::timestamp at time zone budget.time_zone
           and call_record.error_code = 'quota_exceeded') as is_refused,
       jsonb_build_object('period', period, 'budget_of', budget_of, 'api_key_id', budget.key_id,
+        'when_reached', when_reached, 'move_to', move_to,
         'tag', case when tag_name is not null then jsonb_build_object(tag_name, tag_value) end) as more
     from (${owners}) as owner
       join (${shownBudgets(sql)}) as budget on budget.organization_id = owner.owner_id

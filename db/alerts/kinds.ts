@@ -4,6 +4,7 @@ export const ORGANIZATION_ALERTS = [
   'cap_forecast',
   'budget_used',
   'budget_forecast',
+  'soft_limit_reached',
   'low_balance',
   'unusual_spend',
   'key_unused',

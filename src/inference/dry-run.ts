@@ -1,14 +1,16 @@
 import type { Sql } from 'postgres';
+import type { ShownBudget } from '../../db/budgets/rows.ts';
 import type { ChannelActor } from '../actors/channels/channel.ts';
 import type { Channels } from '../actors/channels/channels.ts';
 import type { OwnKeys, OwnServing } from '../actors/channels/own-keys.ts';
-import type { CatalogueFor, CatalogueModel } from '../catalogue/catalogue.ts';
+import type { CatalogueFor, CatalogueModel, ChatModel } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { unsentParameter } from '../upstreams/generation/sent-parameters.ts';
 import type { InferenceCall } from './call.ts';
 import { directChannels, mostOfDirect } from './direct/before-admission.ts';
 import type { DirectCall } from './direct/direct.ts';
 import type { InferencePort } from './inference.ts';
+import { MoveDue } from './limits/move-due.ts';
 import { chatBudget, pricedCall } from './priced-call.ts';
 import { channelsFor, unableChannels } from './routing/able-channels.ts';
 import { orderChannels } from './routing/order.ts';
@@ -20,6 +22,9 @@ import {
   planRoute,
   type RoutePlan,
 } from './routing/plan.ts';
+import { callOf, isAbleToServe } from './soft/able-chat.ts';
+import { type MoveDeps, modelAfter, noteBudgets } from './soft/move.ts';
+import { budgetsReachedBy } from './soft/planned-budgets.ts';
 import { resolveContinuation } from './tasks/continuation.ts';
 import type { TaskEffectDeps } from './tasks/deps.ts';
 import { jobRoutes } from './tasks/job-routes.ts';
@@ -35,6 +40,8 @@ export interface DryRunDeps {
   readonly own?: Pick<OwnKeys, 'serving'> | undefined;
   readonly catalogue: CatalogueFor;
   readonly protocols: TaskEffectDeps['protocols'];
+  /** The budgets of the organization of the key. */
+  readonly budgets: readonly ShownBudget[];
   readonly now: () => number;
 }
 
@@ -57,9 +64,15 @@ export class DryRun {
     private readonly real: InferencePort,
   ) {}
 
+  /** What decides whether a call can move, because a soft budget is reached. */
+  private readonly moves: MoveDeps = {
+    catalogue: (organization_id) => this.deps.catalogue(organization_id),
+    isCallable: (model, key) => this.real.isCallable(model, key),
+  };
+
   /** The port of the chat and direct routes. */
   readonly inference: InferencePort = {
-    run: async (call) => this.end(call, (each) => this.partsOfChat(each)),
+    run: async (call) => this.endChat(call),
     direct: async (call) => this.end(call, (each) => this.partsOfDirect(each)),
     speech: async (call) => this.end(call, (each) => this.partsOfDirect(each)),
     chargeDraft: async () => undefined,
@@ -67,6 +80,7 @@ export class DryRun {
     availability: (model) => this.real.availability(model),
     downSince: (id) => this.real.downSince(id),
     withAlternatives: (error) => error,
+    moves: this.moves,
   };
 
   /** Returns the tasks of the generation routes. `tasks` finds what exists. */
@@ -79,18 +93,57 @@ export class DryRun {
     };
   }
 
-  /** Plans a call as `Inference` runs it: on own keys, on the platform's channels, or on both in turn. */
-  private end<Call extends Pick<InferenceCall, 'key' | 'own'> & { readonly model: CatalogueModel }>(
+  /** Plans a chat call. If a soft budget moves it, plans it once more with the other model. */
+  private endChat(call: InferenceCall): never {
+    const partsOf = (each: InferenceCall) => this.partsOfChat(each);
+    try {
+      return this.end({ ...call, may_move: call.may_move !== false }, partsOf);
+    } catch (error) {
+      if (!(error instanceof MoveDue)) throw error;
+      const isAble = (model: ChatModel) => isAbleToServe(this.serving, callOf(call, model));
+      const model = modelAfter(this.moves, { ...call, isAble }, error);
+      return this.end({ ...callOf(call, model), may_move: false }, partsOf);
+    }
+  }
+
+  /** Where the channels of models are found. */
+  private get serving() {
+    const { channels, own } = this.deps;
+    return own ? { channels, own } : { channels };
+  }
+
+  /**
+   * Plans a call as `Inference` runs it: on own keys, on the platform's channels, or on both in turn. Throws
+   * `MoveDue` if a soft budget moves the call.
+   */
+  private end<Call extends EndedCall>(call: Call, partsOf: (call: Call) => PlanParts): never {
+    const plan = this.planOf(call, partsOf);
+    this.noteBudgets(call, plan.most_nano_usd);
+    throw new Planned(plan);
+  }
+
+  private planOf<Call extends EndedCall>(
     call: Call,
     partsOf: (call: Call) => PlanParts,
-  ): never {
+  ): RoutePlan {
     const { channels } = this.deps;
     const own = this.deps.own?.serving(call.key.organization_id, call.model.id);
-    if (!own) throw new Planned(this.plan(channels, partsOf(call)));
+    if (!own) return this.plan(channels, partsOf(call));
     const parts = partsOf({ ...call, own });
-    if (own.mode === 'only') throw new Planned(this.plan(withOwn(channels, own), parts));
+    if (own.mode === 'only') return this.plan(withOwn(channels, own), parts);
     const alone = { all: own.channels, serving: () => own.channels };
-    throw new Planned(plannedInTurn(this.plan(alone, parts), this.plan(channels, partsOf(call))));
+    return plannedInTurn(this.plan(alone, parts), this.plan(channels, partsOf(call)));
+  }
+
+  /** Notes the soft budgets that a call would exceed, or throws `MoveDue`. */
+  private noteBudgets(
+    { key, record, may_move = false }: Pick<InferenceCall, 'key' | 'record' | 'may_move'>,
+    amount: number,
+  ): void {
+    const { id: key_id, organization_id } = key;
+    const money = { key_id, organization_id, tags: record?.tags ?? null };
+    const { budgets, now } = this.deps;
+    noteBudgets(budgetsReachedBy(budgets, money, amount, now()), may_move, record);
   }
 
   private plan(channels: PlannedOver, parts: PlanParts): RoutePlan {
@@ -125,7 +178,8 @@ export class DryRun {
   }
 
   /** Plans a task. Own keys of its organization come before the platform's channels. */
-  private async endTask({ model, key, input: given }: CreateTask): Promise<never> {
+  private async endTask(task: CreateTask): Promise<never> {
+    const { model, key, input: given } = task;
     const { organization_id } = key;
     const { input, channel_id: pinned } = await resolveContinuation(
       ...([this.deps.sql, given, organization_id] as const),
@@ -157,8 +211,15 @@ export class DryRun {
       most_nano_usd: mostOfTask({ model, input, key }, own_only ? own : undefined),
       ordered: routes.map(({ channel }) => channel),
     };
-    throw new Planned(this.plan(channels, parts));
+    const plan = this.plan(channels, parts);
+    this.noteBudgets(task, plan.most_nano_usd);
+    throw new Planned(plan);
   }
+}
+
+/** A call that is planned. */
+interface EndedCall extends Pick<InferenceCall, 'key' | 'record' | 'may_move' | 'own'> {
+  readonly model: CatalogueModel;
 }
 
 /** Returns the own keys that serve a model, and the platform's channels behind them. */

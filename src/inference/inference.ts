@@ -125,11 +125,12 @@ export class Inference {
         ...{ key: call.key, model_id: call.model.id, call_id: call.request_id, may_move },
         ...{ is_concurrent: true, tokens: () => budget.max_tokens },
       });
+      const tryReserve = () => quota.tryReserve(amount, call.request_id);
       const reserve = () =>
         quota.reserve(budget.admissionRequest(amount, call.signal, call.request_id));
-      reservation = taking
-        ? await reserveLimited(taking, call.record, reserve)
-        : (quota.tryReserve(amount, call.request_id) ?? (await reserve()));
+      const limited = taking && reserveLimited(taking, call.record, { tryReserve, reserve });
+      if (limited) reservation = limited instanceof Promise ? await limited : limited;
+      else reservation = tryReserve() ?? (await reserve());
       noteReserved(reservation, may_move, call.record);
     } catch (error) {
       // A call on own keys moves where these are left.

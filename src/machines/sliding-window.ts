@@ -1,15 +1,30 @@
 /**
  * How many requests or tokens were taken in the last minute. Time is counted in slots of a second, so that a window
- * has few sums. A slot counts until no moment of it is in the last 60 s any more. So no 60 s have more than the limit.
+ * has few sums. A slot counts until 60 s after the last amount in it. So no 60 s have more than the limit, and nobody
+ * waits for more than 60 s: the package `openai` ignores a longer `Retry-After` (its 7.55.0, client.ts, retryRequest).
  * The script of Redis (`src/inference/limits/redis-script.ts`) does the same.
  */
 
 const SLOT_MS = 1_000;
-/** A slot counts in its own second and in the 60 after it. */
-const COUNTED_SLOTS = 61;
+const COUNTED_MS = 60_000;
 
-/** What was taken in each slot, by its number. */
-export type SlidingWindow = Map<number, number>;
+/** What was taken in one second. */
+interface Slot {
+  taken: number;
+  /** When the last amount was taken, ms since 1970. */
+  last_ms: number;
+}
+
+export interface SlidingWindow {
+  /** The slots that count, by their numbers; the oldest comes first. */
+  readonly slots: Map<number, Slot>;
+  /** The sum of all slots. */
+  sum: number;
+}
+
+export function newWindow(): SlidingWindow {
+  return { slots: new Map(), sum: 0 };
+}
 
 /** Returns the number of the slot of a time. */
 export function slotOf(now_ms: number): number {
@@ -25,16 +40,12 @@ export function waitFor(
   { amount, limit, now_ms }: { amount: number; limit: number; now_ms: number },
 ): number {
   if (amount > limit) return Number.POSITIVE_INFINITY;
-  const now = slotOf(now_ms);
-  let sum = amount;
-  for (const [slot, taken] of window) {
-    if (slot <= now - COUNTED_SLOTS) window.delete(slot);
-    else sum += taken;
-  }
+  forgetBefore(window, now_ms - COUNTED_MS);
+  let sum = window.sum + amount;
   if (sum <= limit) return 0;
-  for (const slot of [...window.keys()].sort((a, b) => a - b)) {
-    sum -= window.get(slot) ?? 0;
-    if (sum <= limit) return (slot + COUNTED_SLOTS) * SLOT_MS - now_ms;
+  for (const { taken, last_ms } of window.slots.values()) {
+    sum -= taken;
+    if (sum <= limit) return last_ms + COUNTED_MS - now_ms;
   }
   return SLOT_MS;
 }
@@ -42,11 +53,28 @@ export function waitFor(
 /** Takes `amount`, which `waitFor` allows now. */
 export function add(window: SlidingWindow, amount: number, now_ms: number): void {
   const slot = slotOf(now_ms);
-  window.set(slot, (window.get(slot) ?? 0) + amount);
+  const existing = window.slots.get(slot);
+  if (existing) {
+    existing.taken += amount;
+    existing.last_ms = Math.max(existing.last_ms, now_ms);
+  } else window.slots.set(slot, { taken: amount, last_ms: now_ms });
+  window.sum += amount;
 }
 
 /** Corrects what was taken in a slot that still counts: by `change`, which is negative to give some back. */
-export function correct(window: SlidingWindow, slot: number, change: number): void {
-  const taken = window.get(slot);
-  if (taken !== undefined) window.set(slot, Math.max(0, taken + change));
+export function correct(window: SlidingWindow, number: number, change: number): void {
+  const slot = window.slots.get(number);
+  if (!slot) return;
+  const taken = Math.max(0, slot.taken + change);
+  window.sum += taken - slot.taken;
+  slot.taken = taken;
+}
+
+/** Most calls find no slot to forget, and read only the oldest one. */
+function forgetBefore(window: SlidingWindow, time_ms: number): void {
+  for (const [number, { taken, last_ms }] of window.slots) {
+    if (last_ms > time_ms) return;
+    window.slots.delete(number);
+    window.sum -= taken;
+  }
 }

@@ -30,6 +30,7 @@ const BENCHES: readonly Command[] = [
   { title: 'benches, short', command: ['bin/bench', '--short'] },
   { title: 'attacks, short', command: ['bin/bench', 'neighbours', '--short'] },
   { title: 'the cache, short', command: ['bin/bench', 'cache', '--short'] },
+  { title: 'limits, short', command: ['bin/bench', 'limits', '--short'] },
 ];
 
 /**

@@ -6,6 +6,7 @@ import { changedPrices, changedPricesOfAll } from '../../../db/alerts/changed-pr
 import { type DailySpend, readDailySpend } from '../../../db/alerts/daily-spend.ts';
 import { downChannels, endDownChannels } from '../../../db/alerts/down-channels.ts';
 import type { AlertKind } from '../../../db/alerts/kinds.ts';
+import { reachedSoftLimits } from '../../../db/alerts/soft-limits.ts';
 import { unusedKeys } from '../../../db/alerts/unused-keys.ts';
 import { SPEND_DAYS, unusualSpend } from './unusual.ts';
 
@@ -34,10 +35,11 @@ const query = (
   find: (tx) => freshCauses(tx, kind, candidates(tx)),
 });
 
-/** All rules. Each reads key rows and sums of usage, never a single call. */
+/** All rules. They read key rows and sums of usage. Only the one of soft limits reads calls. */
 export const RULES: readonly Rule[] = [
   query('cap_used', OFTEN, (tx) => usedCaps(tx, 'cap')),
   query('budget_used', OFTEN, (tx) => usedCaps(tx, 'budget')),
+  query('soft_limit_reached', OFTEN, reachedSoftLimits),
   query('low_balance', OFTEN, lowBalances),
   query('cap_forecast', RARELY, (tx) => forecastCaps(tx, 'cap')),
   query('budget_forecast', RARELY, (tx) => forecastCaps(tx, 'budget')),

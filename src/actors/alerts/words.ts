@@ -19,6 +19,11 @@ interface Figures {
   readonly window?: string;
   readonly period?: 'day' | 'week' | 'month';
   readonly budget_of?: string;
+  readonly when_reached?: 'refuse' | 'warn' | 'move';
+  readonly move_to?: string | null;
+  readonly limit?: keyof typeof LIMITS | 'budget';
+  readonly model?: string | null;
+  readonly moved_to?: string | null;
   readonly until?: string;
   readonly per_day_nano_usd?: number;
   readonly crosses_at?: string;
@@ -55,6 +60,8 @@ export function wordsOf({ kind, subject_kind, subject_name, figures }: AlertRow)
     case 'cap_forecast':
     case 'budget_forecast':
       return ofForecast(cappedOf(subject_kind, subject_name, found), found);
+    case 'soft_limit_reached':
+      return ofSoft(subject_kind, subject_name, found);
     case 'low_balance':
       return ofBalance(found);
     case 'unusual_spend':
@@ -109,15 +116,55 @@ function ofCap({ noun, owner, span }: Capped, figures: Figures): AlertWords {
   const { share, is_refused, limit_nano_usd = 0, used_nano_usd = 0, until } = figures;
   const of = `${dollars(used_nano_usd)} of ${dollars(limit_nano_usd)}`;
   const isFull = share === 100;
+  const { when_reached = 'refuse' } = figures;
   const rest =
     is_refused && used_nano_usd < limit_nano_usd ? ' What is left pays for no call.' : '';
   const end = span && until ? ` until ${minuteOf(until)}` : '';
   return {
-    severity: isFull ? 'problem' : 'warning',
+    severity: isFull && when_reached === 'refuse' ? 'problem' : 'warning',
     text: isFull
-      ? `The ${owner} has used its ${noun}${span}: ${of}.${rest} Its calls get 402 quota_exceeded${end}.`
+      ? `The ${owner} has used its ${noun}${span}: ${of}.${rest} ${thenCalls(figures)}${end}.`
       : `The ${owner} has used ${share} % of its ${noun}${span}: ${of}.`,
     act: isFull ? `Raise the ${noun}.` : `Raise the ${noun}, or spend less.`,
+  };
+}
+
+/** What happens to calls beyond a cap or a budget. */
+function thenCalls({ when_reached = 'refuse', move_to }: Figures): string {
+  switch (when_reached) {
+    case 'refuse':
+      return 'Its calls get 402 quota_exceeded';
+    case 'warn':
+      return 'Its calls are served with a warning';
+    case 'move':
+      return `Its calls move to ${move_to}, if they can,`;
+    default:
+      return when_reached satisfies never;
+  }
+}
+
+const LIMITS = {
+  requests_per_minute: 'requests per minute',
+  tokens_per_minute: 'tokens per minute',
+  concurrent_calls: 'calls at the same time',
+} as const;
+
+function ofSoft(subject_kind: string, name: string, figures: Figures): AlertWords {
+  const { limit = 'budget', model, moved_to } = figures;
+  const then = moved_to ? `moved to ${moved_to}` : 'were served with a warning';
+  if (limit === 'budget') {
+    const { owner, span } = cappedOf(subject_kind, name, figures);
+    return {
+      severity: 'warning',
+      text: `The ${owner} has too little left in its budget${span}. Calls beyond it ${then}.`,
+      act: 'Raise the budget, or spend less.',
+    };
+  }
+  const of = model ? ` for ${model}` : '';
+  return {
+    severity: 'warning',
+    text: `The key “${name}” exceeded its limit of ${LIMITS[limit]}${of}. Calls beyond it ${then}.`,
+    act: 'Raise the limit, or send fewer calls.',
   };
 }
 

@@ -64,7 +64,12 @@ export class Quotas {
    * `service_unavailable` if there are too many actors.
    */
   getOrCreate(key: { id: string; organization_id: string }, tags?: Tags): QuotaActor {
-    return this.open({ ...key, tags: tags && this.deps.budgeted?.of(key.organization_id, tags) });
+    const { id, organization_id } = key;
+    return this.open({
+      id,
+      organization_id,
+      tags: tags && this.deps.budgeted?.of(organization_id, tags),
+    });
   }
 
   private open({ id, organization_id, tags }: QuotaScope): QuotaActor {
@@ -210,9 +215,18 @@ export class Quotas {
   }
 }
 
+/** The texts of tags. Most calls with tags share their object (`BudgetedTags.of`). */
+const texts = new WeakMap<Tags, string>();
+
 /** The place of an actor in the map: its key, and the budgeted tags of its calls. No id of a key has a space. */
 function placeOf(key_id: string, tags: Tags | undefined): string {
-  return tags ? `${key_id} ${JSON.stringify(tags)}` : key_id;
+  if (!tags) return key_id;
+  let text = texts.get(tags);
+  if (text === undefined) {
+    text = JSON.stringify(tags);
+    texts.set(tags, text);
+  }
+  return `${key_id} ${text}`;
 }
 
 function isRecalled(

@@ -1,10 +1,16 @@
 import { isOwnChannel } from '../../config/own-key-rows.ts';
 import { errorBody } from '../../errors/render.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
+import type { CallRecord } from '../../inference/records/call-record.ts';
 import type { PlannedChannel, RoutePlan } from '../../inference/routing/plan.ts';
 import { usd } from '../../json/usd.ts';
 import type { RequestContext } from '../endpoint.ts';
 import { pricesOf } from '../models/view.ts';
+
+/** Returns the soft budgets that a call exceeds, and the model that it moves from, as the record of a call has them. */
+export function softRecord(record: CallRecord | undefined): object {
+  return { warnings: record?.reached ?? [], moved_from: record?.moved_from ?? null };
+}
 
 /** Returns a plan as the answer of a dry run has it. */
 export function planRecord(plan: RoutePlan, { request_id }: RequestContext): object {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { listBudgets } from '../../../db/budgets/rows.ts';
 import type { Orm } from '../../../db/client.ts';
 import { findKeyById, type KeyRecord } from '../../../db/keys.ts';
 import type { OwnKeys } from '../../actors/channels/own-keys.ts';
@@ -7,6 +8,7 @@ import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { DryRun, Planned } from '../../inference/dry-run.ts';
 import type { KeyCache } from '../../inference/keys/key-cache.ts';
+import { CallRecord } from '../../inference/records/call-record.ts';
 import { GENERATION_PROTOCOLS } from '../../upstreams/generation/protocols.ts';
 import { type BodyBudget, BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { createSolid } from '../3d/route.ts';
@@ -26,7 +28,7 @@ import { createResponse, type ResponsesDeps } from '../responses/route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { translations } from '../translations/route.ts';
 import { createVideo } from '../videos/route.ts';
-import { planRecord } from './dry-run-record.ts';
+import { planRecord, softRecord } from './dry-run-record.ts';
 import type { OperatorDeps } from './operator-parts.ts';
 
 type CallDeps = GenerationRouteDeps & ResponsesDeps;
@@ -117,6 +119,7 @@ export function postDryRun(deps: DryRunRouteDeps): Handler {
       {
         ...{ sql, channels, own: deps.ownKeys?.keys, catalogue: deps.catalogue },
         ...{ protocols: GENERATION_PROTOCOLS, now: Date.now },
+        budgets: await listBudgets(sql, key.organization_id),
       },
       deps.inference(),
     );
@@ -125,13 +128,18 @@ export function postDryRun(deps: DryRunRouteDeps): Handler {
       ...{ object: 'dry_run', replica: replica_id(), path: asked.path },
       ...{ api_key_id: key.id, organization_id: key.organization_id },
     };
+    const call = callContext(context, held, asked);
     try {
-      await handlerOf(dryDeps(deps, dryRun, key))(callContext(context, held, asked));
+      await handlerOf(dryDeps(deps, dryRun, key))(call);
     } catch (error) {
-      if (error instanceof Planned) return json({ ...head, ...planRecord(error.plan, context) });
-      if (!(error instanceof WeirError)) throw error;
+      if (!(error instanceof Planned || error instanceof WeirError)) throw error;
+      const soft = softRecord(call.record);
+      if (error instanceof Planned) {
+        return json({ ...head, ...planRecord(error.plan, context), ...soft });
+      }
       const refusal = errorBody(error, 'openai', context.request_id).error;
-      return json({ ...head, ...REFUSED, refusal: { status: error.entry.status, ...refusal } });
+      const shown = { status: error.entry.status, ...refusal };
+      return json({ ...head, ...REFUSED, ...soft, refusal: shown });
     } finally {
       held.end();
     }
@@ -141,6 +149,8 @@ export function postDryRun(deps: DryRunRouteDeps): Handler {
 
 /** A call that is refused before its model is known. */
 const REFUSED = { model: null, routing: null, price: null, channels: [], others: [] };
+
+const NO_REQUEST = { id: '', arrived_ms: 0, protocol: '', program: '' };
 
 /** Returns the maker of the handler of a path. Throws WeirError if the path is not that of a call. */
 function callAt(path: string): (deps: CallDeps) => Handler {
@@ -155,7 +165,12 @@ function dryDeps(deps: DryRunRouteDeps, dryRun: DryRun, { id }: KeyRecord): Call
   return {
     authentication: {
       // The time for a call does not matter, because nothing is sent.
-      requireKey: async () => ({ ...(await deps.keys.getActiveById(id)), timeout_ms: null }),
+      requireKey: async (context) => {
+        const active = await deps.keys.getActiveById(id);
+        // It is not stored. It knows the tags of the call, and the soft budgets that the call exceeds.
+        context.record = new CallRecord(NO_REQUEST, active, () => undefined);
+        return { ...active, timeout_ms: null };
+      },
     },
     rateLimit: { consume: async () => undefined },
     catalogue: deps.catalogue,

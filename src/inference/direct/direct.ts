@@ -222,9 +222,11 @@ async function reserveDirect(
   // Only chat is counted in tokens: the most of another call is not known.
   const limited = { key, model_id: model.id, call_id, is_concurrent: true, tokens: () => 0 };
   const taking = deps.limits?.take({ ...limited, may_move });
+  const tryReserve = () => quota.tryReserve(amount, call_id);
+  const reserve = () => quota.reserve(request);
   const reservation = taking
-    ? await reserveLimited(taking, record, () => quota.reserve(request))
-    : (quota.tryReserve(amount, call_id) ?? (await quota.reserve(request)));
+    ? await reserveLimited(taking, record, { tryReserve, reserve })
+    : (tryReserve() ?? (await reserve()));
   record?.reserve(reservation.amount);
   return noteReserved(reservation, may_move, record);
 }

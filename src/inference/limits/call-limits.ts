@@ -24,29 +24,36 @@ export class CallLimits {
   ) {}
 
   /**
-   * Takes what a call needs. Returns undefined if its key has no limits for it. Rejects with WeirError
+   * Takes what a call needs. Returns undefined if its key has no limits for it. Throws or rejects with WeirError
    * `rate_limit_exceeded` if the call would exceed one that refuses it, or with `MoveDue` if it would exceed one
-   * that moves it; then it takes nothing.
+   * that moves it; then it takes nothing. Returns no promise if this replica counts alone, because waiting for a
+   * promise costs as much as counting.
    */
-  take(call: LimitedCall): Promise<LimitLease> | undefined {
+  take(call: LimitedCall): Promise<LimitLease> | LimitLease | undefined {
     if (!call.key.limits?.length) return undefined;
     const takes = takesOf(call);
-    return takes.length === 0 ? undefined : this.takeAll(takes, call.call_id);
+    if (takes.length === 0) return undefined;
+    const ready = this.shares?.ready();
+    return ready
+      ? ready.then(() => this.takeAll(takes, call.call_id))
+      : this.takeAll(takes, call.call_id);
   }
 
-  private async takeAll(takes: readonly Take[], call_id: string): Promise<LimitLease> {
-    await this.shares?.ready();
-    const taken = await this.store.take(takes, call_id);
+  private takeAll(takes: readonly Take[], call_id: string): Promise<LimitLease> | LimitLease {
+    const taken = this.store.take(takes, call_id);
+    return taken instanceof Promise
+      ? taken.then((later) => this.leaseOf(takes, call_id, later))
+      : this.leaseOf(takes, call_id, taken);
+  }
+
+  /** Throws if a limit refuses or moves the call. */
+  private leaseOf(takes: readonly Take[], call_id: string, taken: Taken | Exceeded): LimitLease {
     if ('take' in taken) {
       const { move_to } = taken.take;
       throw move_to === undefined
         ? exceededError(taken)
         : new MoveDue(move_to, [reachedLimit(taken)]);
     }
-    return this.leaseOf(takes, call_id, taken);
-  }
-
-  private leaseOf(takes: readonly Take[], call_id: string, taken: Taken): LimitLease {
     let hasEnded = false;
     return {
       reached: taken.exceeded?.map(reachedLimit) ?? NONE,

@@ -67,27 +67,67 @@ export interface LimitStore {
   end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void;
 }
 
+/** The takes of calls of a key with one model, but for the tokens: their `amount` is 1. */
+interface KnownTakes {
+  readonly key_id: string;
+  readonly takes: readonly Take[];
+  readonly has_tokens: boolean;
+}
+
+/** By the limits of a key, as long as a cached key has them, by the model, and by `kindOf`. */
+const known = new WeakMap<readonly KeyLimit[], Map<string, KnownTakes[]>>();
+
+/** Numbers the kinds of calls that take differently. */
+const kindOf = ({ is_concurrent, may_move }: LimitedCall) =>
+  (is_concurrent ? 2 : 0) + (may_move ? 1 : 0);
+
+/** Returns what a call takes. Most keys have no limits. */
+export function takesOf(call: LimitedCall): readonly Take[] {
+  const { takes, has_tokens } = knownTakes(call);
+  if (!has_tokens) return takes;
+  const amount = call.tokens();
+  return takes.map((take) => (take.unit === 'tokens' ? { ...take, amount } : take));
+}
+
+/** Makes the takes of the first such call. All calls share them, because their names cost time. */
+function knownTakes(call: LimitedCall): KnownTakes {
+  const { id: key_id, limits = [] } = call.key;
+  const ofLimits = known.get(limits) ?? new Map<string, KnownTakes[]>();
+  const ofModel = ofLimits.get(call.model_id) ?? [];
+  const existing = ofModel[kindOf(call)];
+  if (existing?.key_id === key_id) return existing;
+  const takes = newTakes(key_id, limits, call);
+  const made = { key_id, takes, has_tokens: takes.some(({ unit }) => unit === 'tokens') };
+  ofModel[kindOf(call)] = made;
+  known.set(limits, ofLimits.set(call.model_id, ofModel));
+  return made;
+}
+
 /**
- * Returns what a call takes. Most keys have no limits. Limits that move the call come first, because the others
- * may not apply to the model to which it moves.
+ * Returns the takes of a call. Limits that move the call come first, because the others may not apply to the model
+ * to which it moves.
  */
-export function takesOf({ key, model_id, tokens, is_concurrent, may_move }: LimitedCall): Take[] {
+function newTakes(
+  key_id: string,
+  limits: readonly KeyLimit[],
+  { model_id, is_concurrent, may_move }: LimitedCall,
+): Take[] {
   const takes: Take[] = [];
   const moving: Take[] = [];
-  for (const limit of key.limits ?? []) {
+  for (const limit of limits) {
     const { model, when_reached = 'refuse' } = limit;
     if (model !== null && model !== model_id) continue;
-    const add = (unit: Unit, most: number | null, amount: () => number) => {
-      const name = `${key.id}:${unit}:${model ?? ''}`;
+    const add = (unit: Unit, most: number | null) => {
       if (most === null) return;
-      const take = { name, unit, limit: most, amount: amount(), model };
+      const name = `${key_id}:${unit}:${model ?? ''}`;
+      const take = { name, unit, limit: most, amount: 1, model };
       if (typeof when_reached === 'string' || !may_move) {
         takes.push({ ...take, is_soft: when_reached !== 'refuse' });
       } else moving.push({ ...take, is_soft: false, move_to: when_reached.move_to });
     };
-    add('requests', limit.requests_per_minute, () => 1);
-    add('tokens', limit.tokens_per_minute, tokens);
-    if (is_concurrent) add('calls', limit.concurrent_calls, () => 1);
+    add('requests', limit.requests_per_minute);
+    add('tokens', limit.tokens_per_minute);
+    if (is_concurrent) add('calls', limit.concurrent_calls);
   }
-  return moving.length === 0 ? takes : [...moving, ...takes];
+  return [...moving, ...takes];
 }

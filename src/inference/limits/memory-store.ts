@@ -1,6 +1,7 @@
 import {
   add,
   correct,
+  newWindow,
   type SlidingWindow,
   slotOf,
   waitFor,
@@ -65,7 +66,7 @@ export class MemoryStore implements LimitStore {
     const existing = this.windows.get(name);
     if (existing) return existing;
     if (this.windows.size >= MANY_COUNTERS) this.forgetOld();
-    const window: SlidingWindow = new Map();
+    const window = newWindow();
     this.windows.set(name, window);
     return window;
   }
@@ -76,7 +77,7 @@ export class MemoryStore implements LimitStore {
     this.forgot_at_ms = now_ms;
     for (const [name, window] of this.windows) {
       waitFor(window, { amount: 0, limit: Number.POSITIVE_INFINITY, now_ms });
-      if (window.size === 0) this.windows.delete(name);
+      if (window.slots.size === 0) this.windows.delete(name);
     }
   }
 }

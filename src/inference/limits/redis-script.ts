@@ -1,3 +1,13 @@
+/** A slot is a text: what was taken, and when the last amount was, ms since 1970. */
+const SLOT = `
+local function read(text)
+  local taken, last = string.match(text, '^(%d+):(%d+)$')
+  return tonumber(taken), tonumber(last)
+end
+local function write(key, slot, taken, last)
+  redis.call('HSET', key, slot, string.format('%.0f:%.0f', taken, last))
+end`;
+
 /**
  * Takes all of some limits, or nothing, by Redis's clock. It is the algorithm of `machines/sliding-window.ts`.
  *
@@ -5,7 +15,7 @@
  * if it is soft. Returns {number of the exceeded limit or 0, ms to wait or -1 for never, slot}. If nothing refuses
  * the call, each soft limit that it exceeds follows, as its number and ms to wait.
  */
-export const TAKE_SCRIPT = `
+export const TAKE_SCRIPT = `${SLOT}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local slot = math.floor(now / 1000)
@@ -16,22 +26,21 @@ local function wait(key, unit, limit, amount)
     return 0
   end
   if amount > limit then return -1 end
-  local taken = redis.call('HGETALL', key)
-  local sum, slots, sums = amount, {}, {}
-  for j = 1, #taken, 2 do
-    local each = tonumber(taken[j])
-    if each <= slot - 61 then redis.call('HDEL', key, taken[j])
+  local all = redis.call('HGETALL', key)
+  local sum, slots = amount, {}
+  for j = 1, #all, 2 do
+    local taken, last = read(all[j + 1])
+    if last + 60000 <= now then redis.call('HDEL', key, all[j])
     else
-      sum = sum + tonumber(taken[j + 1])
-      table.insert(slots, each)
-      sums[each] = tonumber(taken[j + 1])
+      sum = sum + taken
+      table.insert(slots, {taken, last})
     end
   end
   if sum <= limit then return 0 end
-  table.sort(slots)
+  table.sort(slots, function(a, b) return a[2] < b[2] end)
   for _, each in ipairs(slots) do
-    sum = sum - sums[each]
-    if sum <= limit then return (each + 61) * 1000 - now end
+    sum = sum - each[1]
+    if sum <= limit then return each[2] + 60000 - now end
   end
   return 1000
 end
@@ -49,7 +58,8 @@ for i, key in ipairs(KEYS) do
     redis.call('ZADD', key, now + tonumber(ARGV[2]), ARGV[1])
     redis.call('PEXPIRE', key, ARGV[2])
   else
-    redis.call('HINCRBY', key, slot, ARGV[4 * i + 1])
+    local before = redis.call('HGET', key, slot)
+    write(key, slot, tonumber(ARGV[4 * i + 1]) + (before and read(before) or 0), now)
     redis.call('PEXPIRE', key, 62000)
   end
 end
@@ -58,9 +68,12 @@ return answer`;
 /**
  * Corrects a slot that still counts, never below 0. KEYS: the counter. ARGV: the slot, the change.
  */
-export const CORRECT_SCRIPT = `
-local taken = redis.call('HGET', KEYS[1], ARGV[1])
-if taken then redis.call('HSET', KEYS[1], ARGV[1], math.max(0, tonumber(taken) + tonumber(ARGV[2]))) end
+export const CORRECT_SCRIPT = `${SLOT}
+local before = redis.call('HGET', KEYS[1], ARGV[1])
+if before then
+  local taken, last = read(before)
+  write(KEYS[1], ARGV[1], math.max(0, taken + tonumber(ARGV[2])), last)
+end
 return 0`;
 
 /** Renews the leases of calls. KEYS: a counter. ARGV: the lease in ms, then the ids of calls. */

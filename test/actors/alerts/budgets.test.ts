@@ -110,6 +110,28 @@ describe('budget_used', () => {
     expect(await shares()).toEqual([[id, 100]]);
   });
 
+  test('of a soft budget is found once with its choice, and refused calls are of other limits', async () => {
+    await world.endpoint(['budget_used']);
+    const { sql, organization_id } = world;
+    const key_id = await world.key();
+    const choice = { when_reached: 'move', move_to: 'gpt-4o-mini' } as const;
+    const id = await makeBudget(sql, { organization_id, key_id }, 'day', 10 * USD, choice);
+    await spend(id, 9.6);
+    await sql`
+      insert into call_record (id, organization_id, key_id, scene, model, model_vendor, channel_id,
+        outcome, status, error_code)
+      values (${crypto.randomUUID()}, ${organization_id}, ${key_id}, 'chat', 'm', 'v', '',
+        'refused', 402, 'quota_exceeded')`;
+    expect((await shares()).map(([, share]) => share)).toEqual([50, 80]);
+    await spend(id, 11);
+    const [found] = await world.evaluate();
+    expect(found).toMatchObject({
+      subject_id: id,
+      figures: { share: 100, is_refused: false, when_reached: 'move', move_to: 'gpt-4o-mini' },
+    });
+    expect(await world.evaluate()).toEqual([]);
+  });
+
   test('is not found for a budget of 0, nor of a key that is expired or not active', async () => {
     await world.endpoint(['budget_used']);
     await budget(await world.key(), 'day', 0);
@@ -237,6 +259,21 @@ test('the words name the budget, its window and its end', () => {
       'The key “CI” has used its budget for the month from 2026-11-01: $8.00 of $10.00. What is left pays for no call. ' +
       'Its calls get 402 quota_exceeded until 2026-11-30 23:00 UTC.',
     act: 'Raise the budget.',
+  });
+  // A soft budget refuses nothing, so no problem stops calls.
+  const full = { share: 100, used_nano_usd: 10 * USD };
+  expect(record('budget_used', { ...full, when_reached: 'warn', move_to: null })).toMatchObject({
+    severity: 'warning',
+    text:
+      'The key “CI” has used its budget for the month from 2026-11-01: $10.00 of $10.00. ' +
+      'Its calls are served with a warning until 2026-11-30 23:00 UTC.',
+  });
+  const moving = { ...full, when_reached: 'move', move_to: 'gpt-4o-mini' };
+  expect(record('budget_used', moving)).toMatchObject({
+    severity: 'warning',
+    text:
+      'The key “CI” has used its budget for the month from 2026-11-01: $10.00 of $10.00. ' +
+      'Its calls move to gpt-4o-mini, if they can, until 2026-11-30 23:00 UTC.',
   });
   const forecast = { per_day_nano_usd: USD, crosses_at: '2026-11-20T10:00:00+00:00' };
   expect(record('budget_forecast', forecast).text).toBe(

@@ -50,7 +50,7 @@ describe('an endpoint', () => {
     const made = await make();
     expect(made).toMatchObject({ object: 'alert_endpoint', ...HOOK, email: null, enabled: true });
     expect(made.secret).toMatch(/^whsec_/);
-    expect(made.kinds.length).toBe(8);
+    expect(made.kinds.length).toBe(9);
     const path = `${PATH}/${made.id}`;
     const { secret: _, ...shown } = made;
     expect(await admin.ask<Endpoint>('GET', path)).toEqual(shown);

@@ -74,7 +74,7 @@ export const BUDGETS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'calls with budgeted tags use the grant without tags',
-        from: 'tags: tags && this.deps.budgeted?.of(key.organization_id, tags)',
+        from: 'tags: tags && this.deps.budgeted?.of(organization_id, tags)',
         to: 'tags: undefined',
       },
       {
@@ -111,8 +111,8 @@ export const BUDGETS: readonly MutatedFile[] = [
       },
       {
         name: 'a tag with any value has the budget',
-        from: 'names.get(name)?.has(value)',
-        to: 'names.has(name)',
+        from: 'names.get(name)?.get(value)',
+        to: 'names.get(name)?.values().next().value',
       },
     ],
   },

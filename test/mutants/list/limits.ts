@@ -12,13 +12,18 @@ export const LIMITS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a slot counts a second too short',
-        from: 'const COUNTED_SLOTS = 61;',
-        to: 'const COUNTED_SLOTS = 60;',
+        from: 'const COUNTED_MS = 60_000;',
+        to: 'const COUNTED_MS = 59_000;',
       },
       {
         name: 'what is given back stays taken',
-        from: 'Math.max(0, taken + change)',
-        to: 'Math.max(taken, taken + change)',
+        from: 'Math.max(0, slot.taken + change)',
+        to: 'Math.max(slot.taken, slot.taken + change)',
+      },
+      {
+        name: 'a slot counts from its first amount on',
+        from: 'existing.last_ms = Math.max(existing.last_ms, now_ms);',
+        to: '',
       },
     ],
   },

@@ -6,6 +6,7 @@ const KIND_SAYS: Readonly<Record<string, string>> = {
   cap_forecast: 'a key will reach its cap before the month ends',
   budget_used: 'a budget has used 50, 80 or 100 % of its window',
   budget_forecast: 'a budget will be reached before its window ends',
+  soft_limit_reached: 'a soft budget or limit warned of calls, or moved them',
   low_balance: 'the balance is low or used up',
   unusual_spend: 'a day’s spend is far from the usual one',
   key_unused: 'nobody uses an active key',

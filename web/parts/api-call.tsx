@@ -1,4 +1,4 @@
-import { type Query, urlOf } from '../api/client.ts';
+import { type Query, urlOf } from '../api/url.ts';
 import { CodeBlock } from './code-block.tsx';
 import { Folded } from './folded.tsx';
 

@@ -42,16 +42,26 @@ function linksOf({ manifest }: WebBuild, page: PagePath, request: Request): stri
   const scripts = (manifest.pages[page] ?? []).map(
     (name) => `<link rel="modulepreload" href="/assets/${name}">`,
   );
-  const read = (path: string) => `<link rel="preload" as="fetch" crossorigin href="${path}">`;
-  const isSignedIn = needsSession(page) && hasSessionCookie(request);
   const doc = manifest.docs[new URL(request.url).pathname];
   return [
-    ...(isSignedIn ? [read('/v1/auth/session')] : []),
     `<link rel="preload" as="font" type="font/woff2" crossorigin href="/assets/${manifest.font}">`,
     ...scripts,
-    ...(isSignedIn && doc !== undefined ? [read(`/assets/${doc}`)] : []),
+    ...(isSignedIn(page, request) && doc !== undefined ? [readLink(`/assets/${doc}`)] : []),
   ].join('\n');
 }
+
+/** What the reads of a page wait for: the session, and the script that begins them. They go out before all else. */
+function beginningOf({ manifest }: WebBuild, page: PagePath, request: Request): string {
+  if (!isSignedIn(page, request)) return '';
+  return `${readLink('/v1/auth/session')}
+<script type="module" async fetchpriority="high" src="/assets/${manifest.first}"></script>`;
+}
+
+const readLink = (path: string): string =>
+  `<link rel="preload" as="fetch" crossorigin href="${path}">`;
+
+const isSignedIn = (page: PagePath, request: Request): boolean =>
+  needsSession(page) && hasSessionCookie(request);
 
 /** Returns the document of a page. All documents are the same but for their links. */
 export function documentOf(build: WebBuild, page: PagePath, request: Request): Response {
@@ -66,6 +76,7 @@ export function documentOf(build: WebBuild, page: PagePath, request: Request): R
 <title>Weir</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="csp-nonce" content="${nonce}">
+${beginningOf(build, page, request)}
 <link rel="icon" href="/assets/${manifest.icon}" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/${manifest.style}">
 <script type="module" src="/assets/${manifest.script}"></script>

@@ -31,12 +31,11 @@ function lastDayBefore(month: string, until: Date): number {
   return day.slice(0, 7) < month ? 0 : 31;
 }
 
-const named = new Intl.DateTimeFormat(undefined, {
-  ...{ year: 'numeric', month: 'long', timeZone: 'UTC' },
-});
+let names: Intl.DateTimeFormat | undefined;
 
 /** The name of a month in the reader's language, e.g. `November 2026`. */
 export function nameOf(month: string): string {
   const [year = 0, number = 1] = month.split('-').map(Number);
-  return named.format(new Date(Date.UTC(year, number - 1, 1)));
+  names ??= new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' });
+  return names.format(new Date(Date.UTC(year, number - 1, 1)));
 }

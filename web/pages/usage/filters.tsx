@@ -6,14 +6,8 @@ import { Choice, type Option } from '../../parts/choice.tsx';
 import { Field } from '../../parts/field.tsx';
 import { Folded } from '../../parts/folded.tsx';
 import { OUTCOMES } from './outcomes.tsx';
-import {
-  type FilterName,
-  filterCount,
-  RANGES,
-  SEARCH_NAMES,
-  type UsageSearch,
-  ZONE,
-} from './search.ts';
+import { USED_MODELS } from './reads.ts';
+import { type FilterName, filterCount, RANGES, SEARCH_NAMES, type UsageSearch } from './search.ts';
 
 const SCENES = 'chat image audio video embedding rerank translation music 3d'.split(' ');
 const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'];
@@ -209,12 +203,7 @@ function RangeChoice({
 /** The read of the models that were used lately. */
 export const usedModels = queryOptions({
   queryKey: ['used-models'],
-  queryFn: ({ signal }) =>
-    api.get<UsageQuery>(
-      '/v1/management/usage/query',
-      { metric: 'requests', group: 'logical_model', bucket: 'none', top: 50, timeZone: ZONE },
-      signal,
-    ),
+  queryFn: ({ signal }) => api.get<UsageQuery>('/v1/management/usage/query', USED_MODELS, signal),
   staleTime: 30_000,
 });
 

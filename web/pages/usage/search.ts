@@ -1,4 +1,4 @@
-import type { Query } from '../../api/client.ts';
+import type { Query } from '../../api/url.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = HOUR_MS / 4;

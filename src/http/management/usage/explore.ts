@@ -58,8 +58,9 @@ export const ExploreSchema = querySchema({
   top: Type.Optional(text(10)),
   compare: Type.Optional(oneOf(['previous', 'none'])),
 });
-type Query = Static<typeof ExploreSchema>;
-const validate = validator(ExploreSchema);
+export type ExploreQuery = Static<typeof ExploreSchema>;
+/** Throws WeirError (400). */
+export const validateExplored = validator(ExploreSchema);
 
 /**
  * `GET /v1/management/usage/query`: one metric of the organization's usage, in the series with the
@@ -72,7 +73,7 @@ export function queryUsage(deps: UsageDeps): Handler {
   const answers = new KeptAnswers();
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const query = validate(queryOf(context.request));
+    const query = validateExplored(queryOf(context.request));
     const name = JSON.stringify([organization_id, Object.entries(query).sort()]);
     const read = async () => JSON.stringify(await answerOf(deps, organization_id, query));
     const asked = query.as_of === undefined ? reads.run(name, read) : answers.run(name, read);
@@ -80,10 +81,11 @@ export function queryUsage(deps: UsageDeps): Handler {
   };
 }
 
-async function answerOf(
+/** Returns what a query asks for. Throws WeirError (400). */
+export async function answerOf(
   deps: UsageDeps,
   organization_id: string,
-  query: Query,
+  query: ExploreQuery,
 ): Promise<Static<typeof UsageQuerySchema>> {
   const { timeZone: zone = 'UTC', bucket = 'day' } = query;
   if (!isTimeZone(zone)) {
@@ -139,7 +141,7 @@ async function answerOf(
 }
 
 /** Returns the columns of the groups. Throws WeirError (400). */
-function groupsOf({ group = 'none', subgroup = 'none' }: Query): Group[] {
+function groupsOf({ group = 'none', subgroup = 'none' }: ExploreQuery): Group[] {
   const [first, second] = [GROUPS[group], GROUPS[subgroup]];
   if (second === undefined) return first === undefined ? [] : [first];
   if (first === undefined) throw invalid('subgroup', 'needs a group');
@@ -160,7 +162,7 @@ interface Range {
 }
 
 /** Returns the range of a query. A date without a time is the whole day in the zone. */
-function rangeOf({ startDate, endDate }: Query, zone: string, now: number): Range {
+function rangeOf({ startDate, endDate }: ExploreQuery, zone: string, now: number): Range {
   const [start, end] = [startDate, endDate].map((date) => date && dayIn(date, zone));
   // What is no date is a time, or an error.
   const { since, before } = readDateRange({
@@ -183,7 +185,7 @@ function rangeOf({ startDate, endDate }: Query, zone: string, now: number): Rang
   return { from, until };
 }
 
-function startsOf(range: Range, bucket: Query['bucket'] & string, zone: string): number[] {
+function startsOf(range: Range, bucket: ExploreQuery['bucket'] & string, zone: string): number[] {
   const starts = bucketStarts(range, bucket, zone, MAX_BUCKETS);
   if (starts) return starts;
   throw invalid('bucket', `is too short: the range has more than ${MAX_BUCKETS} of it`);

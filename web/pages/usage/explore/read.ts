@@ -2,9 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../../api/client.ts';
 import type { UsageQuery } from '../../../api/types.ts';
 import type { Beginning } from '../../../shell/begin.ts';
-import { type ExploreSearch, exploreQuery, exploreSearchOf } from './search.ts';
-
-export const EXPLORE_PATH = '/v1/management/usage/query';
+import { EXPLORE_PATH, type ExploreSearch, exploreQuery, exploreSearchOf } from './search.ts';
 
 /** The read of what a search explores. */
 export const explored = (search: ExploreSearch) =>

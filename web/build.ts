@@ -61,7 +61,7 @@ async function bundleFirst(folder: string): Promise<{ name: string; size: number
     entrypoints: [join(ROOT, 'web/first/main.ts')],
     outdir: folder,
     target: 'browser',
-    format: 'esm',
+    format: 'iife',
     minify: true,
     naming: 'first-[hash].[ext]',
   });

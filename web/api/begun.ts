@@ -8,7 +8,7 @@ const FRESH_MS = 5_000;
 
 interface Begun {
   /** The organization of the request, as its header names it. */
-  readonly organization_id: string | undefined;
+  readonly organization_id: string;
   readonly at_ms: number;
   readonly response: Promise<Response>;
 }
@@ -28,13 +28,12 @@ export function readHeaders(organization_id: string | undefined): Record<string,
 }
 
 /** Begins a read for the page that will ask for it. */
-export function beginRead(url: string, organization_id: string | undefined): Promise<Response> {
+export function beginRead(url: string, organization_id: string): void {
   const response = fetch(url, { headers: readHeaders(organization_id) });
   // Whoever takes it sees the failure.
   response.catch(() => undefined);
   window.weir_begun ??= new Map();
   window.weir_begun.set(url, { organization_id, at_ms: performance.now(), response });
-  return response;
 }
 
 /** Returns the answer of a read that has begun, once; undefined if there is none, or an old one. */

@@ -3,7 +3,7 @@ import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import { SharedReads } from '../../../inference/records/shared-reads.ts';
 import { type Handler, jsonText } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
-import { answerOf, type ExploreQuery, ExploreSchema, validateExplored } from './explore.ts';
+import { answersOf, type ExploreQuery, ExploreSchema, validateExplored } from './explore.ts';
 import type { UsageQueriesSchema } from './explore-answer.ts';
 import { KeptAnswers } from './kept-answers.ts';
 import type { UsageDeps } from './lines.ts';
@@ -35,7 +35,7 @@ export function queryUsageSeveral(deps: UsageDeps): Handler {
     const { organization_id } = await admitManager(deps, context);
     const queries = queriesOf(context.request);
     const name = JSON.stringify([organization_id, queries]);
-    const read = async () => JSON.stringify(await answersOf(deps, organization_id, queries));
+    const read = async () => JSON.stringify(await listOf(deps, organization_id, queries));
     const isOfState = queries[0]?.as_of !== undefined;
     return jsonText(await (isOfState ? answers : reads).run(name, read));
   };
@@ -56,14 +56,12 @@ function queriesOf({ url }: Request): ExploreQuery[] {
   });
 }
 
-async function answersOf(
+async function listOf(
   deps: UsageDeps,
   organization_id: string,
   queries: readonly ExploreQuery[],
 ): Promise<Static<typeof UsageQueriesSchema>> {
-  const as_of = writeAsOf(await asOf(queries[0] ?? {}, deps.usage()));
-  const data = await Promise.all(
-    queries.map((query) => answerOf(deps, organization_id, { ...query, as_of })),
-  );
-  return { object: 'list', data, as_of };
+  const as_of = await asOf(queries[0] ?? {}, deps.usage());
+  const data = await answersOf(deps, organization_id, queries, as_of);
+  return { object: 'list', data, as_of: writeAsOf(as_of) };
 }

@@ -11,6 +11,7 @@ const BEGINNING = [
   ['/usage', '/v1/management/usage/query'],
   ['/usage/requests', '/v1/management/requests'],
   ['/billing', '/v1/management/balance'],
+  ['/playground', '/v1/management/models'],
   ['/docs', '/assets/docs-start-'],
   ['/access/tokens', '/v1/management/tokens'],
   ['/access/audit', '/v1/management/audit-log'],

@@ -1,10 +1,16 @@
 import { join } from 'node:path';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Handler, RequestContext } from '../endpoint.ts';
-import type { PersonSessions } from '../sign-in/person-sessions.ts';
 import type { Dashboard, WebBuild } from './build.ts';
 import { documentOf, waitingPage } from './document.ts';
 import { askedPageOf, needsSession } from './pages.ts';
+
+/** Finds who is signed in, and in which organizations they are. */
+interface Sessions {
+  find(
+    context: RequestContext,
+  ): Promise<{ readonly organizations: readonly { readonly id: string }[] } | undefined>;
+}
 
 /** The name of each file has a hash of its content, so a browser asks for it once. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -24,7 +30,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Returns the page of the dashboard that a browser asks for; undefined for any other request. */
 export function askedPage(
   dashboard: Dashboard | undefined,
-  sessions: Pick<PersonSessions, 'find'> | undefined,
+  sessions: Sessions | undefined,
   context: RequestContext,
 ): Promise<Response> | Response | undefined {
   const { request } = context;
@@ -43,7 +49,7 @@ export function askedPage(
  * it is not known in time: the page then finds out by itself.
  */
 async function shownOrganization(
-  sessions: Pick<PersonSessions, 'find'> | undefined,
+  sessions: Sessions | undefined,
   context: RequestContext,
 ): Promise<string | undefined> {
   const finding = sessions?.find(context).catch(() => undefined);

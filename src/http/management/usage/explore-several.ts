@@ -3,7 +3,7 @@ import { writeAsOf } from '../../../../db/usage/as-of.ts';
 import { SharedReads } from '../../../inference/records/shared-reads.ts';
 import { type Handler, jsonText } from '../../endpoint.ts';
 import { admitManager } from '../keys.ts';
-import { answersOf, type ExploreQuery, ExploreSchema, validateExplored } from './explore.ts';
+import { type ExploreQuery, ExploreSchema, exploredAnswers, validateExplored } from './explore.ts';
 import type { UsageQueriesSchema } from './explore-answer.ts';
 import { KeptAnswers } from './kept-answers.ts';
 import type { UsageDeps } from './lines.ts';
@@ -62,6 +62,6 @@ async function listOf(
   queries: readonly ExploreQuery[],
 ): Promise<Static<typeof UsageQueriesSchema>> {
   const as_of = await asOf(queries[0] ?? {}, deps.usage());
-  const data = await answersOf(deps, organization_id, queries, as_of);
+  const data = await exploredAnswers(deps, organization_id, queries, as_of);
   return { object: 'list', data, as_of: writeAsOf(as_of) };
 }

@@ -101,7 +101,7 @@ async function answerOf(
  * Returns what each of several queries asks for, in one state. Queries that differ only in their metric share what is
  * read for them. Throws WeirError (400).
  */
-export async function answersOf(
+export async function exploredAnswers(
   deps: UsageDeps,
   organization_id: string,
   queries: readonly ExploreQuery[],

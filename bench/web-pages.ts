@@ -56,14 +56,25 @@ async function measurePage(world: DashboardWorld, path: string): Promise<PageFig
   await opened.goto(world.weir.base_url + path, { waitUntil: 'commit' });
   await waitUntilShown(opened);
   const cold_ms = performance.now() - started;
-  const paint_ms = await opened.evaluate(
-    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0,
-  );
   const { script_bytes, requests } = loaded();
+  const paint_ms = await firstPaint(opened);
   const warm_ms = await openAgain(opened, path);
   await context.close();
   return { path, script_bytes, requests, paint_ms, cold_ms, warm_ms };
 }
+
+/** When the page was painted first, ms. Its data may be there before that, and it is painted with them. */
+const firstPaint = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const observer = new PerformanceObserver((list) => {
+          const [first] = list.getEntriesByName('first-contentful-paint');
+          if (first) resolve(first.startTime);
+        });
+        observer.observe({ type: 'paint', buffered: true });
+      }),
+  );
 
 async function freshContext(world: DashboardWorld, page: Page): Promise<BrowserContext> {
   const cookies = await page.context().cookies();

@@ -26,6 +26,7 @@ const COMPRESSIBLE = /\.(?:js|css|svg|html)$/;
 
 /** What the server reads of a build (src/http/web/build.ts). */
 interface Manifest {
+  readonly first: string;
   readonly script: string;
   readonly style: string;
   readonly icon: string;
@@ -51,6 +52,24 @@ function filesBelow(folder: string): string[] {
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 }
 
+/**
+ * Builds the script that runs before all others. It shares no file with them, or the browser would load that file,
+ * too, before it runs.
+ */
+async function bundleFirst(folder: string): Promise<{ name: string; size: number }> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(ROOT, 'web/first/main.ts')],
+    outdir: folder,
+    target: 'browser',
+    format: 'iife',
+    minify: true,
+    naming: 'first-[hash].[ext]',
+  });
+  const [script] = outputs;
+  if (!script) throw new Error('the build has no first script');
+  return { name: relative(folder, script.path), size: script.size };
+}
+
 /** Answers the import `weir:docs` with the list of the pages of documentation. */
 function docsPlugin(pages: readonly DocPage[]): BunPlugin {
   return {
@@ -67,6 +86,7 @@ function docsPlugin(pages: readonly DocPage[]): BunPlugin {
 
 async function bundle(folder: string): Promise<Manifest> {
   const pages = buildDocs(ROOT, folder);
+  const first = await bundleFirst(folder);
   const { outputs, metafile } = await Bun.build({
     entrypoints: [join(ROOT, 'web/main.tsx')],
     outdir: folder,
@@ -92,11 +112,13 @@ async function bundle(folder: string): Promise<Manifest> {
     return relative(folder, found.path);
   };
   const files = Object.fromEntries([
+    [first.name, first.size] as const,
     ...outputs.map(({ path, size }) => [relative(folder, path), size] as const),
     ...pages.map(({ file }) => [file, statSync(join(folder, file)).size] as const),
   ]);
   const script = nameOf('entry-point', /\/main-\w+\.js$/);
   return {
+    first: first.name,
     script,
     style: nameOf('asset', /\.css$/),
     icon: nameOf('asset', /icon-\w+\.svg$/),

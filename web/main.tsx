@@ -8,6 +8,7 @@ import { ApiError } from './api/error.ts';
 import './icons/icon.svg';
 import { routeTree } from './routes.tsx';
 import { registerFonts } from './shell/fonts.ts';
+import { searchText } from './shell/search-text.ts';
 
 // Radix makes a style for pages behind an open menu. The policy of the document admits it by its nonce.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content;
@@ -35,6 +36,7 @@ const router = createRouter({
   routeTree,
   context: { queries },
   defaultPreload: 'intent',
+  stringifySearch: searchText,
   scrollRestoration: true,
   defaultPendingMs: 300,
 });

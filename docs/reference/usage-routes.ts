@@ -4,7 +4,11 @@ import { TaskListSchema, TaskQuerySchema } from '../../src/http/management/tasks
 import { BillingSchema } from '../../src/http/management/usage/billing.ts';
 import { ListRequestsSchema } from '../../src/http/management/usage/calls.ts';
 import { ExploreSchema } from '../../src/http/management/usage/explore.ts';
-import { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
+import {
+  UsageQueriesSchema,
+  UsageQuerySchema,
+} from '../../src/http/management/usage/explore-answer.ts';
+import { ExploreSeveralSchema } from '../../src/http/management/usage/explore-several.ts';
 import { ExportUsageSchema } from '../../src/http/management/usage/export.ts';
 import { UsageLinesSchema } from '../../src/http/management/usage/lines.ts';
 import type { ReferenceRoute } from './route.ts';
@@ -23,6 +27,10 @@ export const USAGE_ROUTES: readonly ReferenceRoute[] = [
   {
     ...route('GET', '/usage/query', 'Sums one metric of usage by groups and by buckets of time.'),
     ...{ query: ExploreSchema, answer_schema: UsageQuerySchema },
+  },
+  {
+    ...route('GET', '/usage/queries', 'Answers several queries of usage, all of the same instant.'),
+    ...{ query: ExploreSeveralSchema, answer_schema: UsageQueriesSchema },
   },
   {
     ...route(

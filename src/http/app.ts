@@ -61,7 +61,7 @@ export function createApp(deps: AppDeps) {
     app.all(path, refuse, unparsed);
   }
   const answerUnknown: Handler = (context) =>
-    askedPage(deps.dashboard, context) ?? refuseUnknown(context);
+    askedPage(deps.dashboard, deps.people?.sessions, context) ?? refuseUnknown(context);
   // A call whose base URL is wrong comes to a path that does not exist. Scanners send GET. A route of its
   // own for POST would match before the routes above that refuse POST.
   const unknown = wrap(familyOfClient, answerUnknown);

@@ -21,6 +21,7 @@ export const MANAGEMENT_ROUTES: Readonly<Record<string, Action>> = {
   'POST /v1/management/tokens/:id/revoke': 'tokens.write',
   'GET /v1/management/usage': 'usage.read',
   'GET /v1/management/usage/query': 'usage.read',
+  'GET /v1/management/usage/queries': 'usage.read',
   'GET /v1/management/usage/export': 'usage.read',
   'GET /v1/management/billing': 'billing.read',
   'GET /v1/management/statements/:month': 'billing.read',

@@ -1,7 +1,8 @@
 /** The figures of the overview: what live events add, two months, and the forecast. */
 import { describe, expect, test } from 'bun:test';
 import { usd } from '../../src/json/usd.ts';
-import { forecastOf, monthsOf, startOfLastMonth } from '../../web/pages/overview/months.ts';
+import { forecastOf, monthsOf } from '../../web/pages/overview/months.ts';
+import { startOfLastMonth } from '../../web/pages/overview/reads.ts';
 import { type Seen, sinceOf } from '../../web/pages/overview/since.ts';
 import { Amount } from '../../web/parts/amount.ts';
 

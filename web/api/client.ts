@@ -1,9 +1,6 @@
+import { readHeaders, takeBegun } from './begun.ts';
 import { ApiError, errorOf, unreachable } from './error.ts';
-
-/** Values of a query. `undefined` is left out; an array is sent once for each value. */
-export type Query = Readonly<
-  Record<string, string | number | boolean | undefined | readonly string[]>
->;
+import { type Query, urlOf } from './url.ts';
 
 /** What a request may carry beside its path. */
 export interface RequestOptions {
@@ -33,17 +30,6 @@ export function whenSessionEnds(listener: () => void): void {
   onSessionEnded = listener;
 }
 
-/** Returns a path with its query. */
-export function urlOf(path: string, query: Query = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === '') continue;
-    for (const each of Array.isArray(value) ? value : [value]) parameters.append(name, `${each}`);
-  }
-  const text = parameters.toString();
-  return text === '' ? path : `${path}?${text}`;
-}
-
 /** The headers that each request to the API has. */
 export function organizationHeaders(): Record<string, string> {
   return organization_id === undefined ? {} : { 'weir-organization': organization_id };
@@ -55,17 +41,22 @@ export async function send(
   path: string,
   { query, body, headers, signal }: RequestOptions = {},
 ): Promise<Response> {
-  const response = await fetch(urlOf(path, query), {
-    method,
-    headers: {
-      accept: 'application/json',
-      ...organizationHeaders(),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal ? { signal } : {}),
-  }).catch((error: unknown) => {
+  const url = urlOf(path, query);
+  const isPlainRead = method === 'GET' && headers === undefined;
+  const begun = isPlainRead ? takeBegun(url, organization_id) : undefined;
+  const asked =
+    begun ??
+    fetch(url, {
+      method,
+      headers: {
+        ...readHeaders(organization_id),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+  const response = await asked.catch((error: unknown) => {
     throw signal?.aborted ? error : unreachable(error);
   });
   if (response.ok) return response;

@@ -18,7 +18,10 @@ import type { TaskRecord } from '../../src/http/management/task-record.ts';
 import type { tokenRecord } from '../../src/http/management/token-view.ts';
 import type { callView, timelineOf } from '../../src/http/management/usage/call-view.ts';
 import type { chargeOf } from '../../src/http/management/usage/charge.ts';
-import type { UsageQuerySchema } from '../../src/http/management/usage/explore-answer.ts';
+import type {
+  UsageQueriesSchema,
+  UsageQuerySchema,
+} from '../../src/http/management/usage/explore-answer.ts';
 import type { keyState } from '../../src/http/management/usage/key-state.ts';
 import type { publicCall, runningList } from '../../src/http/management/usage/running-view.ts';
 import type { statementView } from '../../src/http/management/usage/statement-view.ts';
@@ -94,6 +97,10 @@ export interface CallsInFlight {
 
 /** An answer of `GET /v1/management/usage/query`. */
 export type UsageQuery = (typeof UsageQuerySchema)['static'];
+
+/** An answer of `GET /v1/management/usage/queries`. */
+export type UsageQueries = (typeof UsageQueriesSchema)['static'];
+
 /** A model of the catalogue. */
 export type Model = View<typeof modelSummary>;
 

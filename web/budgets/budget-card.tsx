@@ -7,6 +7,7 @@ import { Facts } from '../parts/facts.tsx';
 import { Money } from '../parts/money.tsx';
 import { Time } from '../parts/time.tsx';
 import { ChangeBudgetDialog } from './change-budget-dialog.tsx';
+import { saysWhenReached } from './choice.ts';
 import { DeleteBudget } from './delete-budget.tsx';
 import { PERIOD_SAYS } from './periods.ts';
 
@@ -17,7 +18,8 @@ interface BudgetCardProps {
 
 /** A budget: what is used, held and free in its present window, and when the next one begins. */
 export function BudgetCard({ of: budget, canWrite }: BudgetCardProps) {
-  const { period, used_amount, held_amount, free_amount, limit_amount, window } = budget;
+  const { period, used_amount, held_amount, free_amount, limit_amount, window, when_reached } =
+    budget;
   const [open, setOpen] = useState<'change' | 'delete'>();
   const close = () => setOpen(undefined);
   return (
@@ -32,6 +34,7 @@ export function BudgetCard({ of: budget, canWrite }: BudgetCardProps) {
           ['Used', <Money key="used" usd={used_amount} exact />],
           ['Held by running calls', <Money key="held" usd={held_amount} exact />],
           ['Free', <Money key="free" usd={free_amount} exact />],
+          ['When reached', <bdi key="reached">{saysWhenReached(when_reached)}</bdi>],
           [
             'Begins again',
             <span key="resets">

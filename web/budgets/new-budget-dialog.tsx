@@ -9,9 +9,11 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Field, isShownBeside } from '../parts/field.tsx';
 import { useOnce } from '../parts/once.ts';
 import { say } from '../parts/said.tsx';
+import { WHEN_REACHED_PARAMS, type WhenReached } from './choice.ts';
 import { BUDGETS_PATH, rereadBudgets } from './data.ts';
 import { amountOf, LimitField } from './limit-field.tsx';
 import { PERIOD_SAYS, type Period } from './periods.ts';
+import { WhenReachedField } from './when-reached.tsx';
 
 interface NewBudgetProps {
   /** The API key; null for the whole organization. */
@@ -26,12 +28,13 @@ export function NewBudgetDialog({ api_key_id, periods, onClose }: NewBudgetProps
   const queries = useQueryClient();
   const [period, setPeriod] = useState(periods[0] ?? 'day');
   const [limit, setLimit] = useState('');
+  const [when_reached, setWhenReached] = useState<WhenReached>('refuse');
   const once = useOnce();
   const { act, isBusy, error } = useAct();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     act(async () => {
-      const body = { api_key_id, period, limit_amount: amountOf(limit) };
+      const body = { api_key_id, period, limit_amount: amountOf(limit), when_reached };
       await api.post<Budget>(BUDGETS_PATH, body, once(body));
       await rereadBudgets(queries);
       say(`There is a budget for each ${period} now.`);
@@ -41,7 +44,7 @@ export function NewBudgetDialog({ api_key_id, periods, onClose }: NewBudgetProps
   return (
     <Dialog title="Add a budget" onClose={onClose} dismissible={limit === ''}>
       <form onSubmit={submit} className="grid gap-4">
-        {error && !isShownBeside(error, ['period', 'limit_amount']) ? (
+        {error && !isShownBeside(error, ['period', 'limit_amount', ...WHEN_REACHED_PARAMS]) ? (
           <ErrorNote error={error} />
         ) : null}
         <Field
@@ -63,6 +66,7 @@ export function NewBudgetDialog({ api_key_id, periods, onClose }: NewBudgetProps
           </select>
         </Field>
         <LimitField text={limit} onChange={setLimit} error={error} />
+        <WhenReachedField value={when_reached} onChange={setWhenReached} error={error} />
         <p className="text-sm text-soft">
           What was spent since the present window began counts already. A call needs free money in
           every budget, in the cap of its key and in the balance.

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, type Query } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import type { List, Model, ModelDetail } from '../api/types.ts';
+import type { Query } from '../api/url.ts';
 
 /** How often the state of models is read again, ms. No event says that it changed. */
 const REFRESH_MS = 15_000;

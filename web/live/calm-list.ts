@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, type Query } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import type { List } from '../api/types.ts';
+import type { Query } from '../api/url.ts';
 
 interface CalmListOptions<Item> {
   /** The query's key. Its first element is what an event says that changed. */

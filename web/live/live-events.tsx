@@ -31,6 +31,13 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/**
+ * The first part of the keys of queries that some events make old, too. Their page reads them again itself, at its own
+ * pace. If it is not open, they are read when it is opened again.
+ */
+const READ_BY_PAGE = 'explore';
+const OLD_AFTER: ReadonlySet<string> = new Set(['usage', 'reset']);
+
 /** The key of the number of running calls. */
 export const IN_FLIGHT_KEY = ['running-calls', 'count'] as const;
 
@@ -80,6 +87,9 @@ export function LiveEvents({ organization_id }: { organization_id: string }) {
         const shown = STATES[event.type];
         if (shown) showState(queries, shown, event.data);
         for (const name of CHANGED[event.type] ?? []) changed.add(name);
+        if (OLD_AFTER.has(event.type)) {
+          queries.invalidateQueries({ queryKey: [READ_BY_PAGE], refetchType: 'none' });
+        }
         reads.request();
       },
       onState: (isLive) => {

@@ -1,5 +1,6 @@
-import { type Query, urlOf } from '../api/client.ts';
+import { type Query, urlOf } from '../api/url.ts';
 import { CodeBlock } from './code-block.tsx';
+import { Folded } from './folded.tsx';
 
 interface ApiCallProps {
   readonly method?: string;
@@ -11,14 +12,13 @@ interface ApiCallProps {
 /** The request with which a program gets what a page shows. Every page has one, because it uses nothing else. */
 export function ApiCall({ method = 'GET', path, query, body }: ApiCallProps) {
   return (
-    <details className="group text-sm">
-      <summary className="inline-block rounded px-1.5 py-0.5 text-soft select-none hover:bg-sunk hover:text-ink">
-        ‹/› API call
-      </summary>
-      <div className="mt-2">
-        <CodeBlock code={curlOf({ method, path, query, body })} what="command" />
-      </div>
-    </details>
+    <Folded summary="‹/› API call" className="group text-sm">
+      {() => (
+        <div className="mt-2">
+          <CodeBlock code={curlOf({ method, path, query, body })} what="command" />
+        </div>
+      )}
+    </Folded>
   );
 }
 

@@ -1,14 +1,19 @@
-const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const compact = new Intl.NumberFormat(undefined, {
-  notation: 'compact',
-  maximumSignificantDigits: 3,
-});
+import { lazily } from './lazily.ts';
+
+const whole = lazily(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }));
+const compact = lazily(
+  () =>
+    new Intl.NumberFormat(undefined, {
+      notation: 'compact',
+      maximumSignificantDigits: 3,
+    }),
+);
 
 /** A whole number with its groups of digits, e.g. `12,345`. */
-export const count = (value: number): string => whole.format(value);
+export const count = (value: number): string => whole().format(value);
 
 /** A number in few characters for the axis of a plot, e.g. `12.3K`. */
-export const shortCount = (value: number): string => compact.format(value);
+export const shortCount = (value: number): string => compact().format(value);
 
 /** A share as percent: `99.95 %`. A share that is not whole never looks like 0 % or 100 %. */
 export function percent(share: number): string {

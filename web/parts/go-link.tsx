@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
-import { type Query, urlOf } from '../api/client.ts';
+import { type Query, urlOf } from '../api/url.ts';
 
 interface GoLinkProps {
   /** A page, e.g. `/usage/requests`. */

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
-import { api, type Query } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import type { List } from '../api/types.ts';
+import type { Query } from '../api/url.ts';
 import { Button } from './button.tsx';
 
 interface ListPages<Item> {

@@ -1,38 +1,47 @@
 import { useEffect, useState } from 'react';
+import { lazily } from './lazily.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const absolute = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-});
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' });
+const absolute = lazily(
+  () =>
+    new Intl.DateTimeFormat(undefined, {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+    }),
+);
+const relative = lazily(
+  () => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' }),
+);
 
 /** The time in the reader's zone, e.g. `25 Nov 2026, 14:03:11`. */
-export const localTime = (iso: string): string => absolute.format(new Date(iso));
+export const localTime = (iso: string): string => absolute().format(new Date(iso));
 
-const sameDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const otherDay = new Intl.DateTimeFormat(undefined, {
-  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
-});
+const sameDay = lazily(() => new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' }));
+const otherDay = lazily(
+  () =>
+    new Intl.DateTimeFormat(undefined, {
+      ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
+    }),
+);
 
 /** The time in few characters, for lists: without the date if it is today. */
 function shortTime(iso: string): string {
   const at = new Date(iso);
   const isToday = at.toDateString() === new Date().toDateString();
-  return (isToday ? sameDay : otherDay).format(at);
+  return (isToday ? sameDay : otherDay)().format(at);
 }
 
 /** How long ago a time is, e.g. `3 min ago`, or how long until then. */
 export function fromNow(ms: number, now_ms: number): string {
   const distance = ms - now_ms;
   const size = Math.abs(distance);
-  if (size < MINUTE_MS) return relative.format(Math.round(distance / 1_000), 'second');
-  if (size < HOUR_MS) return relative.format(Math.round(distance / MINUTE_MS), 'minute');
-  if (size < 2 * DAY_MS) return relative.format(Math.round(distance / HOUR_MS), 'hour');
-  return relative.format(Math.round(distance / DAY_MS), 'day');
+  if (size < MINUTE_MS) return relative().format(Math.round(distance / 1_000), 'second');
+  if (size < HOUR_MS) return relative().format(Math.round(distance / MINUTE_MS), 'minute');
+  if (size < 2 * DAY_MS) return relative().format(Math.round(distance / HOUR_MS), 'hour');
+  return relative().format(Math.round(distance / DAY_MS), 'day');
 }
 
 /** A duration: `840 ms`, `3.2 s`, `4 min 5 s`. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
+import { Folded } from '../parts/folded.tsx';
 
 /** A line or a layer of a plot. */
 export interface Series {
@@ -58,21 +59,25 @@ export function TimePlot(props: TimePlotProps) {
     const element = holder.current;
     if (!element) return;
     const zoom = (...range: [from: number, to: number]) => latest.current.onZoom?.(...range);
-    const parts = { element, stacked, bars, format, axis, height, zoom };
-    const drawn = new uPlot(
-      optionsOf({ ...parts, series, current: () => latest.current.series }),
-      dataOf(times, series, stacked),
-      element,
-    );
-    plot.current = drawn;
+    const draw = (width: number) => {
+      const now = latest.current;
+      const current = () => latest.current.series;
+      const parts = { element, width, stacked, bars, format, axis, height, zoom, current };
+      const data = dataOf(now.times, now.series, stacked);
+      return new uPlot(optionsOf({ ...parts, series: now.series }), data, element);
+    };
+    // The browser tells the width when it has laid out the page. To ask for it here would have the page laid out twice.
     const observer = new ResizeObserver(([entry]) => {
-      if (entry) drawn.setSize({ width: entry.contentRect.width, height });
+      if (!entry) return;
+      const { width } = entry.contentRect;
+      if (plot.current) plot.current.setSize({ width, height });
+      else plot.current = draw(width);
     });
     observer.observe(element);
     return () => {
       observer.disconnect();
+      plot.current?.destroy();
       plot.current = undefined;
-      drawn.destroy();
     };
   }, [names, stacked, bars, format, axis, height]);
   useEffect(() => plot.current?.setData(dataOf(times, series, stacked)), [times, series, stacked]);
@@ -101,46 +106,45 @@ function Legend({ series }: Pick<TimePlotProps, 'series'>) {
 
 function PlotTable({ title, times, series, format }: TimePlotProps) {
   return (
-    <details className="text-sm">
-      <summary className="inline-block rounded px-1.5 py-0.5 text-soft hover:bg-sunk hover:text-ink">
-        As a table
-      </summary>
-      <section
-        tabIndex={0}
-        aria-label={title}
-        className="mt-2 max-h-80 overflow-auto rounded-box border border-line"
-      >
-        <table className="w-full text-left">
-          <caption className="sr-only">{title}</caption>
-          <thead className="sticky top-0 bg-sunk">
-            <tr>
-              <th scope="col" className="px-3 py-1.5 font-medium">
-                From
-              </th>
-              {series.map(({ name }) => (
-                <th key={name} scope="col" className="px-3 py-1.5 text-right font-medium">
-                  {name}
+    <Folded summary="As a table" className="text-sm">
+      {() => (
+        <section
+          tabIndex={0}
+          aria-label={title}
+          className="mt-2 max-h-80 overflow-auto rounded-box border border-line"
+        >
+          <table className="w-full text-left">
+            <caption className="sr-only">{title}</caption>
+            <thead className="sticky top-0 bg-sunk">
+              <tr>
+                <th scope="col" className="px-3 py-1.5 font-medium">
+                  From
                 </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {times.map((time, row) => (
-              <tr key={time} className="border-t border-line">
-                <th scope="row" className="px-3 py-1 font-normal whitespace-nowrap">
-                  {new Date(time).toLocaleString()}
-                </th>
-                {series.map(({ name, values }) => (
-                  <td key={name} className="px-3 py-1 text-right figures">
-                    {shownValue(values[row], format)}
-                  </td>
+                {series.map(({ name }) => (
+                  <th key={name} scope="col" className="px-3 py-1.5 text-right font-medium">
+                    {name}
+                  </th>
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </details>
+            </thead>
+            <tbody>
+              {times.map((time, row) => (
+                <tr key={time} className="border-t border-line">
+                  <th scope="row" className="px-3 py-1 font-normal whitespace-nowrap">
+                    {new Date(time).toLocaleString()}
+                  </th>
+                  {series.map(({ name, values }) => (
+                    <td key={name} className="px-3 py-1 text-right figures">
+                      {shownValue(values[row], format)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Folded>
   );
 }
 
@@ -169,6 +173,8 @@ interface OptionParts extends Pick<TimePlotProps, 'series' | 'format'> {
   readonly bars: boolean;
   readonly axis: (value: number) => string;
   readonly element: HTMLElement;
+  /** Pixels. */
+  readonly width: number;
   readonly stacked: boolean;
   readonly height: number;
   readonly zoom: (from: number, to: number) => void;
@@ -177,7 +183,7 @@ interface OptionParts extends Pick<TimePlotProps, 'series' | 'format'> {
 }
 
 function optionsOf(parts: OptionParts): uPlot.Options {
-  const { element, series, stacked, bars, format, height, zoom, current } = parts;
+  const { element, width, series, stacked, bars, format, height, zoom, current } = parts;
   const styles = getComputedStyle(element);
   const ink = styles.getPropertyValue('color');
   const axis: uPlot.Axis = {
@@ -187,7 +193,7 @@ function optionsOf(parts: OptionParts): uPlot.Options {
     font: `12px ${styles.fontFamily}`,
   };
   return {
-    width: element.clientWidth,
+    width,
     height,
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },

@@ -101,7 +101,8 @@ export function signInRoutes(app: {
   const links = new LinkRoutes(people);
   const oidc = new OidcRoutes(people);
   // A browser that opens a link gets a page, which then asks for the link as a program would.
-  const showLink: Handler = (context) => askedPage(app.dashboard, context) ?? links.show(context);
+  const showLink: Handler = (context) =>
+    askedPage(app.dashboard, app.people?.sessions, context) ?? links.show(context);
   return [
     ['/v1/auth/methods', { GET: routes.methods }],
     ['/v1/auth/sign-in', { POST: routes.signIn }],

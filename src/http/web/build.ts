@@ -4,6 +4,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
 const ManifestSchema = Type.Object({
+  /** The script that begins the reads of a page, before all others. */
+  first: Type.String(),
   script: Type.String(),
   style: Type.String(),
   icon: Type.String(),

@@ -2,6 +2,8 @@ import { hasSessionCookie } from '../auth/cookies.ts';
 import type { WebBuild } from './build.ts';
 import { needsSession, type PagePath } from './pages.ts';
 
+/** What may stand in an attribute as it is. */
+const SAFE_ID = /^[\w-]+$/;
 const THEME = /(?:^|;\s*)weir-theme=(light|dark)(?:;|$)/;
 
 /**
@@ -42,19 +44,48 @@ function linksOf({ manifest }: WebBuild, page: PagePath, request: Request): stri
   const scripts = (manifest.pages[page] ?? []).map(
     (name) => `<link rel="modulepreload" href="/assets/${name}">`,
   );
-  const read = (path: string) => `<link rel="preload" as="fetch" crossorigin href="${path}">`;
-  const isSignedIn = needsSession(page) && hasSessionCookie(request);
   const doc = manifest.docs[new URL(request.url).pathname];
   return [
-    ...(isSignedIn ? [read('/v1/auth/session')] : []),
     `<link rel="preload" as="font" type="font/woff2" crossorigin href="/assets/${manifest.font}">`,
     ...scripts,
-    ...(isSignedIn && doc !== undefined ? [read(`/assets/${doc}`)] : []),
+    ...(isSignedIn(page, request) && doc !== undefined ? [readLink(`/assets/${doc}`)] : []),
   ].join('\n');
 }
 
-/** Returns the document of a page. All documents are the same but for their links. */
-export function documentOf(build: WebBuild, page: PagePath, request: Request): Response {
+/**
+ * What the reads of a page wait for. It goes out before all else. The script is no module: a module would run after the
+ * first script of the pages, if that is there, too.
+ */
+function beginningOf(
+  { manifest }: WebBuild,
+  page: PagePath,
+  request: Request,
+  organization_id: string | undefined,
+): string {
+  if (!isSignedIn(page, request)) return '';
+  const session = readLink('/v1/auth/session');
+  if (organization_id === undefined || !SAFE_ID.test(organization_id)) return session;
+  return `<meta name="weir-organization" content="${organization_id}">
+<script src="/assets/${manifest.first}"></script>
+${session}`;
+}
+
+const readLink = (path: string): string =>
+  `<link rel="preload" as="fetch" crossorigin href="${path}">`;
+
+const isSignedIn = (page: PagePath, request: Request): boolean =>
+  needsSession(page) && hasSessionCookie(request);
+
+/**
+ * Returns the document of a page. All documents are the same but for their links, and the organization whose
+ * data the page will show: its reads begin before anything can ask for the session.
+ */
+export function documentOf(
+  build: WebBuild,
+  page: PagePath,
+  request: Request,
+  organization_id?: string,
+): Response {
   const { manifest } = build;
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64');
   // The reader's theme is known before the first paint, so no page flashes.
@@ -66,6 +97,7 @@ export function documentOf(build: WebBuild, page: PagePath, request: Request): R
 <title>Weir</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="csp-nonce" content="${nonce}">
+${beginningOf(build, page, request, organization_id)}
 <link rel="icon" href="/assets/${manifest.icon}" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/${manifest.style}">
 <script type="module" src="/assets/${manifest.script}"></script>

@@ -96,7 +96,7 @@ test('figures move by themselves after a call, exactly, and a second call needs 
   const { value } = await sums();
   expect(await amountOf(page, 'Spend today')).toBe(nanoOf(value));
   expect(await amountOf(page, 'Spend this month')).toBe(nanoOf(value));
-  expect(asked.filter((url) => url.includes('usage/query'))).toEqual([]);
+  expect(asked.filter((url) => url.includes('/usage/'))).toEqual([]);
   await requests.click();
   await page.locator('tr[data-row]').first().waitFor();
   expect(await page.locator('tr[data-row]').count()).toBe(before + 2);
@@ -176,7 +176,7 @@ test('one notice is in view; dismissed, it stays away until its cause returns', 
 
 test('each route that fails makes its figure unknown and never zero', async () => {
   const cases = [
-    ['**/v1/management/usage/query?*', 500, 'Spend today'],
+    ['**/v1/management/usage/queries?*', 500, 'Spend today'],
     ['**/v1/management/balance', 503, 'Balance'],
     ['**/v1/management/calls', 500, 'In flight'],
     ['**/v1/management/notices', 503, undefined],

@@ -16,6 +16,19 @@ afterAll(() => weir.stop());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(weir.base_url + path, { headers, decompress: false });
 
+/** The cookie and the organization of a person who signs in by the link of the start. */
+async function firstPerson(): Promise<{ cookie: string; organization_id: string }> {
+  const link = /^Sign-in link +\S+(\/v1\/auth\/links\/\S+)$/m.exec(weir.output())?.[1] ?? '';
+  const answer = await fetch(weir.base_url + link, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', name: 'Ada', password: 'correct horse' }),
+  });
+  const { organizations } = (await answer.json()) as { organizations: { id: string }[] };
+  const cookie = answer.headers.getSetCookie().map((each) => each.split(';')[0]);
+  return { cookie: cookie.join('; '), organization_id: organizations[0]?.id ?? '' };
+}
+
 /** The document, once the dashboard is built. Until then a page waits for it. */
 async function documentText(path = '/'): Promise<{ response: Response; html: string }> {
   for (;;) {
@@ -71,6 +84,28 @@ describe('a page', () => {
       expect([path, (await linksOf(path, { cookie })).includes('/v1/auth/session')]).toEqual([
         ...[path, false],
       ]);
+    }
+  });
+
+  test('names the organization of who is signed in, and begins to read for it', async () => {
+    await documentText('/keys');
+    const owner = await firstPerson();
+    const htmlOf = async (path: string, cookie: string) =>
+      (await get(path, { ...HTML, cookie })).text();
+    const html = await htmlOf('/keys', owner.cookie);
+    const named = /<meta name="weir-organization" content="([^"]+)">/.exec(html)?.[1];
+    expect(named).toBe(owner.organization_id);
+    const script = /<script src="(\/assets\/first-[^"]+\.js)">/.exec(html)?.[1] ?? '';
+    expect((await get(script)).status).toBe(200);
+    expect(html.indexOf(script)).toBeLessThan(html.indexOf('stylesheet'));
+    // Whoever is in no such organization gets one of their own.
+    expect(await htmlOf('/keys?org=org_other', owner.cookie)).toContain(owner.organization_id);
+    for (const [path, cookie] of [
+      ['/keys', 'weir.session_token=abc'],
+      ['/sign-in', owner.cookie],
+    ] as const) {
+      const other = await htmlOf(path, cookie);
+      expect([path, /weir-organization|first-/.exec(other)]).toEqual([path, null]);
     }
   });
 

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Query } from '../../api/client.ts';
+import type { Query } from '../../api/url.ts';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { api, type Query } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { ActorList } from '../../api/types.ts';
+import type { Query } from '../../api/url.ts';
 import type { Feed } from './feed.ts';
 
 /** How often a list of living actors is read again, ms. */

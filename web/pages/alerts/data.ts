@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, type Query } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { Alert, AlertDelivery, AlertEndpoint, AlertSettings, List } from '../../api/types.ts';
+import type { Query } from '../../api/url.ts';
 import { listPages } from '../../parts/list-pages.tsx';
 import type { AlertsSearch } from './search.ts';
 

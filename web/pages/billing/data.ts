@@ -1,14 +1,7 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
-import { api, type Query } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { Balance, Statement, UsageQuery } from '../../api/types.ts';
-import { monthAfter } from './month.ts';
-
-export const BALANCE_PATH = '/v1/management/balance';
-export const statementPath = (month: string): string => `/v1/management/statements/${month}`;
-export const MONTHS_PATH = '/v1/management/usage/query';
-
-/** How many months the list of months has. */
-const MONTHS = 12;
+import { BALANCE_PATH, MONTHS_PATH, monthsQuery, statementPath } from './reads.ts';
 
 const balance = queryOptions({
   queryKey: ['balance', 'whole'],
@@ -26,12 +19,6 @@ export const useBalance = () => useQuery(balance);
 
 /** The statement of a month. It is live while the month runs. */
 export const useStatement = (month: string) => useQuery(statement(month));
-
-/** What the months until `month` are asked for by. */
-export const monthsQuery = (month: string): Query => ({
-  ...{ metric: 'cost', bucket: 'month', timeZone: 'UTC' },
-  startDate: `${monthAfter(month, 1 - MONTHS)}-01`,
-});
 
 const months = (month: string) =>
   queryOptions({

@@ -1,5 +1,5 @@
-import type { Query } from '../../api/client.ts';
 import type { Statement } from '../../api/types.ts';
+import type { Query } from '../../api/url.ts';
 import { daysOf } from './month.ts';
 import type { BillGroup } from './search.ts';
 

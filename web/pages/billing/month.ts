@@ -1,3 +1,5 @@
+import { lazily } from '../../parts/lazily.ts';
+
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
 /** The calendar month of a time in UTC, e.g. `2026-11`. Bills go by UTC. */
@@ -31,10 +33,12 @@ function lastDayBefore(month: string, until: Date): number {
   return day.slice(0, 7) < month ? 0 : 31;
 }
 
+const names = lazily(
+  () => new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' }),
+);
+
 /** The name of a month in the reader's language, e.g. `November 2026`. */
 export function nameOf(month: string): string {
   const [year = 0, number = 1] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number - 1, 1)).toLocaleDateString(undefined, {
-    ...{ year: 'numeric', month: 'long', timeZone: 'UTC' },
-  });
+  return names().format(new Date(Date.UTC(year, number - 1, 1)));
 }

@@ -12,20 +12,13 @@ import { Guarded } from '../../shell/guarded.tsx';
 import { useHere } from '../../shell/here.ts';
 import { BalanceCard } from './balance-card.tsx';
 import { BillTable } from './bill-table.tsx';
-import {
-  BALANCE_PATH,
-  beginBilling,
-  MONTHS_PATH,
-  monthsQuery,
-  statementPath,
-  useMonths,
-  useStatement,
-} from './data.ts';
+import { beginBilling, useMonths, useStatement } from './data.ts';
 import { Deposits } from './deposits.tsx';
 import { GROUPS } from './groups.ts';
 import { monthOf, nameOf } from './month.ts';
 import { MonthPlot } from './month-plot.tsx';
 import { PartBudgets } from './part-budgets.tsx';
+import { BALANCE_PATH, MONTHS_PATH, monthsQuery, statementPath } from './reads.ts';
 import type { BillGroup } from './search.ts';
 
 /** Begins the reads of the page. */

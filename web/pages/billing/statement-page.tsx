@@ -11,11 +11,12 @@ import { Guarded } from '../../shell/guarded.tsx';
 import { useHere } from '../../shell/here.ts';
 import { Missing } from '../../shell/missing.tsx';
 import { BillTable } from './bill-table.tsx';
-import { statementPath, useStatement } from './data.ts';
+import { useStatement } from './data.ts';
 import { Deposits } from './deposits.tsx';
 import { ExactMoney } from './exact-money.tsx';
 import { GROUPS } from './groups.ts';
 import { isMonth, monthAfter, monthOf, nameOf } from './month.ts';
+import { statementPath } from './reads.ts';
 import type { BillGroup } from './search.ts';
 
 /** The statement of a month, to read and to print. */

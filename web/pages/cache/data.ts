@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
-import { api, type Query } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import type { UsageQuery } from '../../api/types.ts';
+import type { Query } from '../../api/url.ts';
 import { instantsOf, ZONE } from '../usage/search.ts';
 import type { CacheRange } from './search.ts';
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Model } from '../../api/types.ts';
+import { WhenReachedField } from '../../budgets/when-reached.tsx';
 import { modelsQuery } from '../../catalogue/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/field.tsx';
@@ -109,6 +110,12 @@ function Row({ models, rows, at, error, onChange, onRemove }: RowProps) {
           </Field>
         ))}
       </div>
+      <WhenReachedField
+        value={row.when_reached}
+        param={paramOf(rows, at, 'when_reached')}
+        error={error}
+        onChange={(when_reached) => onChange({ ...row, when_reached })}
+      />
       <div>
         <Button kind="quiet" className="-ml-3" onClick={onRemove}>
           Remove this limit

@@ -1,4 +1,5 @@
 import type { ApiKey } from '../../api/types.ts';
+import { saysWhenReached, WHEN_REACHED_PARAMS, type WhenReached } from '../../budgets/choice.ts';
 
 type KeyLimit = ApiKey['limits'][number];
 
@@ -9,11 +10,15 @@ export interface LimitRow {
   readonly requests: string;
   readonly tokens: string;
   readonly calls: string;
+  readonly when_reached: WhenReached;
   /** What the form does not show, and sends back as it came. */
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
-export const NEW_LIMIT: LimitRow = { model: '', requests: '', tokens: '', calls: '', rest: {} };
+export const NEW_LIMIT: LimitRow = {
+  ...{ model: '', requests: '', tokens: '', calls: '' },
+  ...{ when_reached: 'refuse', rest: {} },
+};
 
 /** What a limit counts, with its name in the API and the words after its number. */
 export const UNITS = {
@@ -36,11 +41,19 @@ export const UNIT_NAMES = Object.keys(UNITS) as Unit[];
 /** The limits of a key as rows of a form. */
 export function rowsOf(limits: readonly KeyLimit[]): LimitRow[] {
   return limits.map(
-    ({ model, requests_per_minute, tokens_per_minute, concurrent_calls, ...rest }) => ({
+    ({
+      model,
+      requests_per_minute,
+      tokens_per_minute,
+      concurrent_calls,
+      when_reached,
+      ...rest
+    }) => ({
       model: model ?? '',
       requests: textOf(requests_per_minute),
       tokens: textOf(tokens_per_minute),
       calls: textOf(concurrent_calls),
+      when_reached,
       rest,
     }),
   );
@@ -51,6 +64,7 @@ export function limitsOf(rows: readonly LimitRow[]): object[] {
   return rows.filter(hasNumber).map((row) => ({
     ...row.rest,
     model: row.model === '' ? null : row.model,
+    when_reached: row.when_reached,
     ...Object.fromEntries(UNIT_NAMES.map((unit) => [UNITS[unit].param, numberOf(row[unit])])),
   }));
 }
@@ -60,7 +74,9 @@ export function limitWords(row: LimitRow): string {
   const parts = UNIT_NAMES.filter((unit) => row[unit].trim() !== '').map(
     (unit) => `${grouped(row[unit])} ${UNITS[unit].says}`,
   );
-  return `${row.model === '' ? 'All models' : row.model}: ${parts.join(', ')}`;
+  const { when_reached } = row;
+  const then = when_reached === 'refuse' ? '' : `, then ${saysWhenReached(when_reached)}`;
+  return `${row.model === '' ? 'All models' : row.model}: ${parts.join(', ')}${then}`;
 }
 
 /** The limits in words; '' if there are none. */
@@ -76,8 +92,8 @@ export function paramOf(rows: readonly LimitRow[], at: number, member: string): 
 /** All names that an error of the API can have for these rows. */
 export const paramsOf = (rows: readonly LimitRow[]): string[] =>
   rows.flatMap((_row, at) =>
-    ['model', ...UNIT_NAMES.map((unit) => UNITS[unit].param)].map((member) =>
-      paramOf(rows, at, member),
+    ['model', ...UNIT_NAMES.map((unit) => UNITS[unit].param), ...WHEN_REACHED_PARAMS].map(
+      (member) => paramOf(rows, at, member),
     ),
   );
 

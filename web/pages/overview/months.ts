@@ -21,12 +21,6 @@ interface DailySpend {
   readonly total: { readonly values: readonly (number | null)[] };
 }
 
-/** The first instant of the month before that of `now_ms`, in the reader's zone. */
-export function startOfLastMonth(now_ms: number): Date {
-  const now = new Date(now_ms);
-  return new Date(now.getFullYear(), now.getMonth() - 1, 1);
-}
-
 /** Returns the spend of two months from an answer by day. A day without a bucket has none yet. */
 export function monthsOf({ buckets, total }: DailySpend, now_ms: number): Months {
   const now = new Date(now_ms);

@@ -5,11 +5,12 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Card, Page, Section } from '../../parts/page.tsx';
 import type { Beginning } from '../../shell/begin.ts';
 import { KeyName } from '../usage/key-name.tsx';
-import { instantOf, ZONE } from '../usage/search.ts';
+import { instantOf } from '../usage/search.ts';
 import { balanceNow, callsInFlight, Figures } from './figures.tsx';
 import { Hours } from './hours.tsx';
 import { Notices, notices } from './notices.tsx';
 import { beginPicture, type Picture, usePicture } from './picture.ts';
+import { OVERVIEW_PATH, overviewQuery } from './reads.ts';
 import { sinceOf } from './since.ts';
 import { Top } from './top.tsx';
 
@@ -36,12 +37,7 @@ export function OverviewPage() {
           {as_of === undefined ? '' : `As of ${new Date(instantOf(as_of)).toLocaleTimeString()}`}
         </span>
       }
-      call={
-        <ApiCall
-          path="/v1/management/usage/query"
-          query={{ metric: 'cost', bucket: 'day', timeZone: ZONE }}
-        />
-      }
+      call={<ApiCall path={OVERVIEW_PATH} query={overviewQuery(Date.now())} />}
     >
       <Notices />
       <Figures picture={picture} />

@@ -1,11 +1,17 @@
-import { keepPreviousData, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  type UseQueryResult,
+  useQuery,
+} from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { api, type Query } from '../../api/client.ts';
-import type { UsageQuery } from '../../api/types.ts';
+import { api } from '../../api/client.ts';
+import type { UsageQueries, UsageQuery } from '../../api/types.ts';
 import { useLiveEvents } from '../../live/live-events.tsx';
 import type { LiveEvent } from '../../live/stream.ts';
-import { instantOf, instantsOf, ZONE } from '../usage/search.ts';
-import { startOfLastMonth } from './months.ts';
+import { instantOf } from '../usage/search.ts';
+import { FIGURE_NAMES, type FigureName, OVERVIEW_PATH, overviewQuery } from './reads.ts';
 import type { Seen, UsageEvent } from './since.ts';
 
 /**
@@ -20,7 +26,6 @@ const READ_SOON_MS = 1_000;
 /** Without any event, so that days and hours pass, ms. */
 const READ_IDLE_MS = 60_000;
 const MOST_EVENTS = 200;
-const TOP = 5;
 
 /** The committed state that the page is read at, and the events after it. */
 interface Anchor {
@@ -106,90 +111,49 @@ function useAnchor(): { anchor: Anchor; seen: readonly Seen[] } {
   return { anchor, seen };
 }
 
-const read = (query: Query, signal: AbortSignal) =>
-  api.get<UsageQuery>('/v1/management/usage/query', { timeZone: ZONE, ...query }, signal);
-
-const lastDay = (now_ms: number) => instantsOf({ range: '24h' }, now_ms);
-const thisMonth = (now_ms: number) => instantsOf({ range: 'month' }, now_ms);
-
-/** What each figure asks for, beside the months. */
-const FIGURES = {
-  hours: (now_ms: number) => ({ metric: 'cost', bucket: 'hour', ...lastDay(now_ms) }),
-  errors: (now_ms: number) => ({
-    ...{ metric: 'error_rate', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
-  }),
-  'first-token': (now_ms: number) => ({
-    ...{ metric: 'first_token_mean', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
-  }),
-  saved: (now_ms: number) => ({
-    ...{ metric: 'saved', bucket: 'none', compare: 'previous', ...lastDay(now_ms) },
-  }),
-  keys: (now_ms: number) => ({
-    ...{ metric: 'cost', group: 'api_key_id', bucket: 'none', top: TOP, ...thisMonth(now_ms) },
-  }),
-  models: (now_ms: number) => ({
-    ...{ metric: 'cost', group: 'logical_model', bucket: 'none', top: TOP, ...thisMonth(now_ms) },
-  }),
-} satisfies Record<string, (now_ms: number) => Query>;
-type FigureName = keyof typeof FIGURES;
-
-const KEPT = { staleTime: Number.POSITIVE_INFINITY, gcTime: READ_EVERY_MS };
-
-/** The read of the spend by day. Its answer names the instant of the other figures. */
-const monthsAt = (anchor: Anchor) =>
+/** The read of all figures. Its answer names their instant. */
+const figuresAt = ({ as_of, reading }: Anchor) =>
   queryOptions({
-    queryKey: ['overview', 'months', anchor],
-    queryFn: ({ signal }) => {
-      const startDate = startOfLastMonth(Date.now()).toISOString();
-      return read({ metric: 'cost', bucket: 'day', startDate, as_of: anchor.as_of }, signal);
+    queryKey: ['overview', as_of, reading],
+    queryFn: async ({ signal }) => {
+      const query = overviewQuery(Date.now(), as_of);
+      const { data } = await api.get<UsageQueries>(OVERVIEW_PATH, query, signal);
+      return Object.fromEntries(FIGURE_NAMES.map((name, at) => [name, data[at]])) as Figures;
     },
-    ...KEPT,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: READ_EVERY_MS,
   });
 
-/** The read of one figure at an instant. */
-const figureAt = (name: FigureName, as_of: string | undefined) =>
-  queryOptions({
-    queryKey: ['overview', name, as_of],
-    queryFn: ({ signal }) => read({ ...FIGURES[name](Date.now()), as_of }, signal),
-    ...KEPT,
-  });
+type Figures = Readonly<Record<FigureName, UsageQuery>>;
 
 /** Begins to read what `usePicture` reads first. */
 export function beginPicture(queries: QueryClient): void {
-  const readFigures = ({ as_of }: UsageQuery) => {
-    for (const name of Object.keys(FIGURES) as FigureName[]) {
-      queries.prefetchQuery(figureAt(name, as_of));
-    }
-  };
-  // The page reads again what failed, and shows the error.
-  queries.fetchQuery(monthsAt(FIRST)).then(readFigures, () => undefined);
+  queries.prefetchQuery(figuresAt(FIRST));
+}
+
+/** A figure, as a query has it. */
+export type Figure = ReturnType<typeof figureOf>;
+
+function figureOf(query: UseQueryResult<Figures>, name: FigureName) {
+  const { data, error, dataUpdatedAt, refetch } = query;
+  return { data: data?.[name], error, dataUpdatedAt, refetch };
 }
 
 /** Reads the figures of the overview, all of the same instant. */
 export function usePicture() {
   const { anchor, seen } = useAnchor();
-  const months = useQuery({ ...monthsAt(anchor), placeholderData: keepPreviousData });
-  const as_of = months.data?.as_of;
-  // If the first figure cannot be read, the others are read without it.
-  const enabled = as_of !== undefined || months.isError;
-  const at = { as_of, enabled };
+  const query = useQuery({ ...figuresAt(anchor), placeholderData: keepPreviousData });
   return {
     seen,
-    months,
-    hours: useFigure('hours', at),
-    errors: useFigure('errors', at),
-    first_token: useFigure('first-token', at),
-    saved: useFigure('saved', at),
-    keys: useFigure('keys', at),
-    models: useFigure('models', at),
+    months: figureOf(query, 'months'),
+    hours: figureOf(query, 'hours'),
+    errors: figureOf(query, 'errors'),
+    first_token: figureOf(query, 'first_token'),
+    saved: figureOf(query, 'saved'),
+    keys: figureOf(query, 'keys'),
+    models: figureOf(query, 'models'),
   };
 }
-
-/** Reads one figure, at the instant of the others. */
-const useFigure = (
-  name: FigureName,
-  { as_of, enabled }: { readonly as_of: string | undefined; readonly enabled: boolean },
-) => useQuery({ ...figureAt(name, as_of), enabled, placeholderData: keepPreviousData });
 
 /** What the overview shows. */
 export type Picture = ReturnType<typeof usePicture>;

@@ -1,17 +1,16 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { UsageQuery } from '../../api/types.ts';
 import { Amount } from '../../parts/amount.ts';
 import { counted } from '../../parts/figures.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Section } from '../../parts/page.tsx';
 import type { ExploreSearch } from '../usage/explore/search.ts';
+import type { Figure } from './picture.ts';
 
 interface TopProps {
   readonly title: string;
-  readonly query: UseQueryResult<UsageQuery>;
+  readonly query: Figure;
   readonly search: ExploreSearch;
   /** The name of a series, and the page of what it names. */
   readonly name: (group: string) => ReactNode;

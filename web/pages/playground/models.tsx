@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Model } from '../../api/types.ts';
 import { sendWithKey } from '../../calls/key-call.ts';
 import { modelsQuery } from '../../catalogue/queries.ts';
@@ -10,10 +10,9 @@ export interface SceneModels {
   readonly callable: ReadonlySet<string>;
 }
 
-/** Reads the models of a scene, and which of them the key may call now. */
-export function useSceneModels(scene: Scene, key_id: string) {
-  const all = useQuery(modelsQuery());
-  const callable = useQuery({
+/** The read of the models that a key may call now. */
+export const callableBy = (key_id: string) =>
+  queryOptions({
     queryKey: ['models', 'callable', key_id],
     queryFn: async ({ signal }) => {
       const call = { method: 'GET' as const, path: '/v1/models?callable=true', key_id, signal };
@@ -21,6 +20,11 @@ export function useSceneModels(scene: Scene, key_id: string) {
       return new Set(data.map(({ id }) => id));
     },
   });
+
+/** Reads the models of a scene, and which of them the key may call now. */
+export function useSceneModels(scene: Scene, key_id: string) {
+  const all = useQuery(modelsQuery());
+  const callable = useQuery(callableBy(key_id));
   const models = all.data?.filter(({ category }) => category === CATEGORY_OF[scene]);
   const data: SceneModels | undefined =
     models && callable.data ? { models, callable: callable.data } : undefined;

@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import type { ApiKey, List } from '../../api/types.ts';
+import { modelsQuery } from '../../catalogue/queries.ts';
 import { ApiCall } from '../../parts/api-call.tsx';
 import { CapBar } from '../../parts/cap-bar.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -9,12 +10,39 @@ import { Field } from '../../parts/field.tsx';
 import { GoLink } from '../../parts/go-link.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import type { Beginning } from '../../shell/begin.ts';
 import { useHere } from '../../shell/here.ts';
 import { ChatScene } from './chat-scene.tsx';
 import { MakeScene } from './make-scene.tsx';
-import { type PlaygroundSearch, SCENES } from './scenes.ts';
+import { callableBy } from './models.tsx';
+import { type PlaygroundSearch, readPlaygroundSearch, SCENES } from './scenes.ts';
 
 const KEYS_PATH = '/v1/management/api-keys';
+
+/** The read of the keys that can pay. */
+const usableKeys = queryOptions({
+  queryKey: ['keys', 'usable'],
+  queryFn: async ({ signal }) =>
+    (await api.get<List<ApiKey>>(KEYS_PATH, {}, signal)).data.filter(
+      ({ status }) => status === 'active',
+    ),
+});
+
+/** The key that pays: that of the address, or else the first one. */
+const chosenOf = (keys: readonly ApiKey[], { key }: PlaygroundSearch): ApiKey | undefined =>
+  keys.find(({ id }) => id === key) ?? keys[0];
+
+/** Begins the reads of the page. */
+export function begin({ queries, here, search }: Beginning): void {
+  if (!here.may('keys.use')) return;
+  queries.prefetchQuery(modelsQuery());
+  const readCallable = (keys: readonly ApiKey[]) => {
+    const key = chosenOf(keys, readPlaygroundSearch(search));
+    if (key) queries.prefetchQuery(callableBy(key.id));
+  };
+  // The page reads again what failed, and shows the error.
+  queries.fetchQuery(usableKeys).then(readCallable, () => undefined);
+}
 
 /** Does it work, and what does it cost? */
 export function PlaygroundPage() {
@@ -38,13 +66,7 @@ export function PlaygroundPage() {
 }
 
 function WithKey() {
-  const keys = useQuery({
-    queryKey: ['keys', 'usable'],
-    queryFn: async ({ signal }) =>
-      (await api.get<List<ApiKey>>(KEYS_PATH, {}, signal)).data.filter(
-        ({ status }) => status === 'active',
-      ),
-  });
+  const keys = useQuery(usableKeys);
   return (
     <Loaded query={keys} height="h-96">
       {(usable) => (usable.length === 0 ? <NoKey /> : <WithKeys keys={usable} />)}
@@ -68,8 +90,7 @@ function WithKeys({ keys }: { keys: readonly ApiKey[] }) {
   const navigate = useNavigate();
   const change = (changed: PlaygroundSearch) =>
     navigate({ to: '/playground', search: { ...search, ...changed }, replace: true });
-  const [first] = keys;
-  const key = keys.find(({ id }) => id === search.key) ?? first;
+  const key = chosenOf(keys, search);
   const { scene = 'chat', models = [] } = search;
   if (!key) return <NoKey />;
   const chooseModels = (chosen: readonly string[]) => change({ models: chosen });

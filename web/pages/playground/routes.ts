@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { beginsReads } from '../../shell/begin.ts';
 import { inside } from '../../shell/roots.tsx';
 import { readPlaygroundSearch } from './scenes.ts';
 
@@ -8,6 +9,7 @@ export const playgroundRoutes = [
     getParentRoute: () => inside,
     path: '/playground',
     validateSearch: readPlaygroundSearch,
+    loader: beginsReads(() => import('./page.tsx')),
     component: lazyRouteComponent(() => import('./page.tsx'), 'PlaygroundPage'),
   }),
 ] as const;

@@ -4,15 +4,10 @@ import type { UsageQuery } from '../../api/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choice, type Option } from '../../parts/choice.tsx';
 import { Field } from '../../parts/field.tsx';
+import { Folded } from '../../parts/folded.tsx';
 import { OUTCOMES } from './outcomes.tsx';
-import {
-  type FilterName,
-  filterCount,
-  RANGES,
-  SEARCH_NAMES,
-  type UsageSearch,
-  ZONE,
-} from './search.ts';
+import { USED_MODELS } from './reads.ts';
+import { type FilterName, filterCount, RANGES, SEARCH_NAMES, type UsageSearch } from './search.ts';
 
 const SCENES = 'chat image audio video embedding rerank translation music 3d'.split(' ');
 const PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'];
@@ -100,64 +95,67 @@ function MoreFilters({ search, set, change, forList }: MoreProps) {
       : undefined;
   return (
     <div className="flex flex-wrap items-start justify-between gap-3">
-      <details className="min-w-0 flex-1" open={active > 0}>
-        <summary className="inline-block rounded px-1.5 py-0.5 text-sm text-soft hover:bg-sunk hover:text-ink">
-          More filters{active > 0 ? ` (${active})` : ''}
-        </summary>
-        <div className="mt-3 grid gap-4 rounded-box border border-line bg-card p-4 sm:grid-cols-2 lg:grid-cols-3">
-          <Choice
-            label="Scene"
-            why="What the call makes."
-            value={search.scene}
-            none="All scenes"
-            options={optionsOf(SCENES)}
-            onChoose={set('scene')}
-          />
-          <Choice
-            label="Protocol"
-            why="The API that the client speaks."
-            value={search.protocol}
-            none="All protocols"
-            options={optionsOf(PROTOCOLS)}
-            onChoose={set('protocol')}
-          />
-          <Choice
-            label="Access channel"
-            why="Who pays the provider: the platform, or your own key."
-            value={search.accessChannel}
-            none="Both"
-            options={optionsOf(['platform', 'byok'])}
-            onChoose={set('accessChannel')}
-          />
-          {textField('modelVendor', 'Model vendor', 'Who makes the model, e.g. openai.')}
-          {textField('user', 'End user', 'The user that the client named with the call.')}
-          {forList ? (
-            <>
-              <Choice
-                label="Whose fault"
-                why="Who can mend what went wrong."
-                value={search.fault}
-                none="All"
-                options={FAULTS}
-                onChoose={set('fault')}
-              />
-              <Choice
-                label="Running tasks"
-                why="A task counts in sums when it ends."
-                value={search.running === 'false' ? 'false' : undefined}
-                none="Listed as accepted"
-                options={[{ value: 'false', label: 'Left out' }]}
-                onChoose={set('running')}
-              />
-              {textField(
-                'errorCode',
-                'Error code',
-                'The code of the API, e.g. rate_limit_exceeded.',
-              )}
-            </>
-          ) : null}
-        </div>
-      </details>
+      <Folded
+        summary={`More filters${active > 0 ? ` (${active})` : ''}`}
+        className="min-w-0 flex-1"
+        isOpen={active > 0}
+      >
+        {() => (
+          <div className="mt-3 grid gap-4 rounded-box border border-line bg-card p-4 sm:grid-cols-2 lg:grid-cols-3">
+            <Choice
+              label="Scene"
+              why="What the call makes."
+              value={search.scene}
+              none="All scenes"
+              options={optionsOf(SCENES)}
+              onChoose={set('scene')}
+            />
+            <Choice
+              label="Protocol"
+              why="The API that the client speaks."
+              value={search.protocol}
+              none="All protocols"
+              options={optionsOf(PROTOCOLS)}
+              onChoose={set('protocol')}
+            />
+            <Choice
+              label="Access channel"
+              why="Who pays the provider: the platform, or your own key."
+              value={search.accessChannel}
+              none="Both"
+              options={optionsOf(['platform', 'byok'])}
+              onChoose={set('accessChannel')}
+            />
+            {textField('modelVendor', 'Model vendor', 'Who makes the model, e.g. openai.')}
+            {textField('user', 'End user', 'The user that the client named with the call.')}
+            {forList ? (
+              <>
+                <Choice
+                  label="Whose fault"
+                  why="Who can mend what went wrong."
+                  value={search.fault}
+                  none="All"
+                  options={FAULTS}
+                  onChoose={set('fault')}
+                />
+                <Choice
+                  label="Running tasks"
+                  why="A task counts in sums when it ends."
+                  value={search.running === 'false' ? 'false' : undefined}
+                  none="Listed as accepted"
+                  options={[{ value: 'false', label: 'Left out' }]}
+                  onChoose={set('running')}
+                />
+                {textField(
+                  'errorCode',
+                  'Error code',
+                  'The code of the API, e.g. rate_limit_exceeded.',
+                )}
+              </>
+            ) : null}
+          </div>
+        )}
+      </Folded>
       {isFiltered ? (
         <Button kind="quiet" onClick={() => change(withoutFilters)}>
           Clear
@@ -205,12 +203,7 @@ function RangeChoice({
 /** The read of the models that were used lately. */
 export const usedModels = queryOptions({
   queryKey: ['used-models'],
-  queryFn: ({ signal }) =>
-    api.get<UsageQuery>(
-      '/v1/management/usage/query',
-      { metric: 'requests', group: 'logical_model', bucket: 'none', top: 50, timeZone: ZONE },
-      signal,
-    ),
+  queryFn: ({ signal }) => api.get<UsageQuery>('/v1/management/usage/query', USED_MODELS, signal),
   staleTime: 30_000,
 });
 

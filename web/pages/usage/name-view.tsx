@@ -6,6 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Field, isShownBeside } from '../../parts/field.tsx';
 import { useHere } from '../../shell/here.ts';
+import { VIEWS_PATH } from './reads.ts';
 
 /** A saved view (`GET /v1/management/views`). */
 export interface View {
@@ -16,9 +17,6 @@ export interface View {
   readonly shared: boolean;
   readonly may_change: boolean;
 }
-
-/** Where views are listed and made. */
-export const VIEWS_PATH = '/v1/management/views';
 
 interface NameViewProps {
   /** The view that gets another name; without it a new view is made of what the page shows now. */

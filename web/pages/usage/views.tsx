@@ -5,7 +5,8 @@ import { api } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useHere } from '../../shell/here.ts';
-import { NameView, VIEWS_PATH, type View } from './name-view.tsx';
+import { NameView, type View } from './name-view.tsx';
+import { VIEWS_PATH } from './reads.ts';
 
 interface SavedViewsProps {
   /** The name of the page, e.g. `usage`. */

@@ -32,3 +32,14 @@ export const UsageQuerySchema = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** The answer of `GET /v1/management/usage/queries`. */
+export const UsageQueriesSchema = Type.Object(
+  {
+    object: Type.Literal('list'),
+    /** In the order of the queries. */
+    data: Type.Array(UsageQuerySchema),
+    as_of: Type.String(),
+  },
+  { additionalProperties: false },
+);

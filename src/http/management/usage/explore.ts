@@ -1,6 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { writeAsOf } from '../../../../db/usage/as-of.ts';
-import { explore, type Points, type Series, type Span } from '../../../../db/usage/exploration.ts';
+import { type AsOf, writeAsOf } from '../../../../db/usage/as-of.ts';
+import {
+  type Exploration,
+  explore,
+  type Points,
+  type Series,
+  type Span,
+} from '../../../../db/usage/exploration.ts';
 import { readsRows } from '../../../../db/usage/roll-ups/cover.ts';
 import { QUARTER_S } from '../../../../db/usage/roll-ups/entries.ts';
 import type { Group } from '../../../../db/usage/roll-ups/request.ts';
@@ -58,8 +64,9 @@ export const ExploreSchema = querySchema({
   top: Type.Optional(text(10)),
   compare: Type.Optional(oneOf(['previous', 'none'])),
 });
-type Query = Static<typeof ExploreSchema>;
-const validate = validator(ExploreSchema);
+export type ExploreQuery = Static<typeof ExploreSchema>;
+/** Throws WeirError (400). */
+export const validateExplored = validator(ExploreSchema);
 
 /**
  * `GET /v1/management/usage/query`: one metric of the organization's usage, in the series with the
@@ -72,7 +79,7 @@ export function queryUsage(deps: UsageDeps): Handler {
   const answers = new KeptAnswers();
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const query = validate(queryOf(context.request));
+    const query = validateExplored(queryOf(context.request));
     const name = JSON.stringify([organization_id, Object.entries(query).sort()]);
     const read = async () => JSON.stringify(await answerOf(deps, organization_id, query));
     const asked = query.as_of === undefined ? reads.run(name, read) : answers.run(name, read);
@@ -83,16 +90,55 @@ export function queryUsage(deps: UsageDeps): Handler {
 async function answerOf(
   deps: UsageDeps,
   organization_id: string,
-  query: Query,
-): Promise<Static<typeof UsageQuerySchema>> {
+  query: ExploreQuery,
+): Promise<UsageAnswer> {
+  const as_of = await asOf(query, deps.usage());
+  const asked = askedBy(deps, organization_id, query, as_of);
+  return answerTo(asked, await readFor(deps, [asked]));
+}
+
+/**
+ * Returns what each of several queries asks for, in one state. Queries that differ only in their metric share what is
+ * read for them. Throws WeirError (400).
+ */
+export async function exploredAnswers(
+  deps: UsageDeps,
+  organization_id: string,
+  queries: readonly ExploreQuery[],
+  as_of: AsOf,
+): Promise<UsageAnswer[]> {
+  const asked = queries.map((query) => askedBy(deps, organization_id, query, as_of));
+  const shared = new Map<string, Asked[]>();
+  for (const [at, each] of asked.entries()) {
+    // The metric decides which series are the largest.
+    const name =
+      each.groups.length > 0 ? `${at}` : JSON.stringify({ ...each.query, metric: undefined });
+    shared.set(name, [...(shared.get(name) ?? []), each]);
+  }
+  const answers = new Map<Asked, UsageAnswer>();
+  await Promise.all(
+    [...shared.values()].map(async (together) => {
+      const found = await readFor(deps, together);
+      for (const each of together) answers.set(each, answerTo(each, found));
+    }),
+  );
+  return asked.flatMap((each) => answers.get(each) ?? []);
+}
+
+/** An answer of `GET /v1/management/usage/query`. */
+type UsageAnswer = Static<typeof UsageQuerySchema>;
+
+/** A query that is checked. */
+type Asked = ReturnType<typeof askedBy>;
+
+/** Checks a query. Throws WeirError (400). */
+function askedBy(deps: UsageDeps, organization_id: string, query: ExploreQuery, as_of: AsOf) {
   const { timeZone: zone = 'UTC', bucket = 'day' } = query;
   if (!isTimeZone(zone)) {
     throw invalid('timeZone', 'must be a time zone of IANA, such as Asia/Kathmandu');
   }
   const groups = groupsOf(query);
   const top = topOf(query.top);
-  const sql = deps.usage();
-  const as_of = await asOf(query, sql);
   const { startDate: _, endDate: __, ...named } = query;
   const filters = {
     ...filtersOf(named, organization_id, deps.catalogue()),
@@ -113,8 +159,24 @@ async function answerOf(
   requireSums({ filters, as_of, groups, starts }, range);
   const metric: Metric = METRICS[query.metric];
   const request = { filters, as_of, groups, span, before, top };
-  const { rank, counters, took } = metric;
-  const found = await explore(sql, { ...request, rank, counters, took });
+  return { query, zone, bucket, groups, range, starts, earlier, before, metric, request };
+}
+
+/** Reads what some queries ask for that differ at most in their metric. */
+function readFor(deps: UsageDeps, together: readonly Asked[]): Promise<Exploration> {
+  const [first] = together;
+  if (!first) throw new Error('no query is asked');
+  const metrics = together.map(({ metric }) => metric);
+  return explore(deps.usage(), {
+    ...first.request,
+    rank: first.metric.rank,
+    counters: [...new Set(metrics.flatMap(({ counters }) => counters))],
+    took: metrics.some(({ took }) => took),
+  });
+}
+
+function answerTo(asked: Asked, found: Exploration): UsageAnswer {
+  const { query, zone, bucket, groups, range, starts, earlier, before, metric, request } = asked;
   return {
     object: 'usage_query',
     metric: query.metric,
@@ -134,12 +196,12 @@ async function answerOf(
     })),
     other: found.other ? { count: found.other.count, ...shownSeries(found.other, metric) } : null,
     ...(found.lines_since ? { lines_since: found.lines_since.toISOString() } : {}),
-    as_of: writeAsOf(as_of),
+    as_of: writeAsOf(request.as_of),
   };
 }
 
 /** Returns the columns of the groups. Throws WeirError (400). */
-function groupsOf({ group = 'none', subgroup = 'none' }: Query): Group[] {
+function groupsOf({ group = 'none', subgroup = 'none' }: ExploreQuery): Group[] {
   const [first, second] = [GROUPS[group], GROUPS[subgroup]];
   if (second === undefined) return first === undefined ? [] : [first];
   if (first === undefined) throw invalid('subgroup', 'needs a group');
@@ -160,7 +222,7 @@ interface Range {
 }
 
 /** Returns the range of a query. A date without a time is the whole day in the zone. */
-function rangeOf({ startDate, endDate }: Query, zone: string, now: number): Range {
+function rangeOf({ startDate, endDate }: ExploreQuery, zone: string, now: number): Range {
   const [start, end] = [startDate, endDate].map((date) => date && dayIn(date, zone));
   // What is no date is a time, or an error.
   const { since, before } = readDateRange({
@@ -183,7 +245,7 @@ function rangeOf({ startDate, endDate }: Query, zone: string, now: number): Rang
   return { from, until };
 }
 
-function startsOf(range: Range, bucket: Query['bucket'] & string, zone: string): number[] {
+function startsOf(range: Range, bucket: ExploreQuery['bucket'] & string, zone: string): number[] {
   const starts = bucketStarts(range, bucket, zone, MAX_BUCKETS);
   if (starts) return starts;
   throw invalid('bucket', `is too short: the range has more than ${MAX_BUCKETS} of it`);

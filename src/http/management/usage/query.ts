@@ -56,13 +56,18 @@ export const PAGE = {
 const FiltersSchema = Type.Object(FILTERS);
 type Filters = Static<typeof FiltersSchema>;
 
-/**
- * Returns the parameters of a query as an object for a validator. Throws WeirError if a parameter is
- * repeated, because nobody knows which value is meant.
- */
+/** Returns the parameters of a request as an object for a validator. Throws WeirError (400). */
 export function queryOf({ url }: Request): Record<string, string> {
+  return parametersOf(new URL(url).searchParams);
+}
+
+/**
+ * Returns parameters as an object for a validator. Throws WeirError if a parameter is repeated, because
+ * nobody knows which value is meant.
+ */
+export function parametersOf(parameters: URLSearchParams): Record<string, string> {
   const query: Record<string, string> = {};
-  for (const [name, value] of new URL(url).searchParams) {
+  for (const [name, value] of parameters) {
     if (Object.hasOwn(query, name)) throw invalid(name, 'is sent twice');
     // No text of the database has NUL.
     query[name] = value.replaceAll('\u0000', '\ufffd');

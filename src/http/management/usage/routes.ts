@@ -3,6 +3,7 @@ import { getBillingOfKey, getOrganizationBilling } from './billing.ts';
 import { getRequest, listRequests } from './calls.ts';
 import { streamUsageEvents } from './events.ts';
 import { queryUsage } from './explore.ts';
+import { queryUsageSeveral } from './explore-several.ts';
 import { exportUsage } from './export.ts';
 import { listOrganizationUsage, listUsageOfKey, type UsageDeps } from './lines.ts';
 import { listAllRunningCalls, listRunningCalls } from './running.ts';
@@ -14,6 +15,7 @@ export function usageRoutes(deps: UsageDeps): [path: string, methods: { GET: Han
     ['/v1/management/api-keys/:keyId/usage', { GET: listUsageOfKey(deps) }],
     ['/v1/management/api-keys/:keyId/billing', { GET: getBillingOfKey(deps) }],
     ['/v1/management/usage/query', { GET: queryUsage(deps) }],
+    ['/v1/management/usage/queries', { GET: queryUsageSeveral(deps) }],
     ['/v1/management/usage/export', { GET: exportUsage(deps) }],
     ['/v1/management/statements/:month', { GET: getStatement(deps) }],
     ['/v1/management/usage', { GET: listOrganizationUsage(deps) }],

@@ -32,7 +32,7 @@ test('a row without a number is left out, and errors name the row as it was sent
 
 test('limits have words; what is no number is sent as it is', () => {
   expect(limitsWords(rowsOf(LIMITS))).toBe(
-    'All models: 600 requests a minute, 20 calls at a time; gpt-4o: 1,000 tokens a minute',
+    'All models: 600 requests a minute, 20 calls at a time, then calls are served with a warning; gpt-4o: 1,000 tokens a minute',
   );
   expect(limitsOf([{ ...NEW_LIMIT, calls: 'many' }])).toMatchObject([{ concurrent_calls: 'many' }]);
 });

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { urlOf } from '../../../api/client.ts';
 import type { AuditLine } from '../../../api/types.ts';
+import { urlOf } from '../../../api/url.ts';
 import { ApiCall } from '../../../parts/api-call.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Copy } from '../../../parts/copy.tsx';

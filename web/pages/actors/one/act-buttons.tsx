@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, urlOf } from '../../../api/client.ts';
+import { api } from '../../../api/client.ts';
 import type { InspectedActor } from '../../../api/types.ts';
+import { urlOf } from '../../../api/url.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { say } from '../../../parts/said.tsx';

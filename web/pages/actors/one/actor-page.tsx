@@ -1,7 +1,7 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { urlOf } from '../../../api/client.ts';
 import { ApiError } from '../../../api/error.ts';
+import { urlOf } from '../../../api/url.ts';
 import { ApiCall } from '../../../parts/api-call.tsx';
 import { Copy } from '../../../parts/copy.tsx';
 import { Empty } from '../../../parts/empty.tsx';

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Recording } from '../../../../src/replay/recording.ts';
-import { api, urlOf } from '../../../api/client.ts';
+import { api } from '../../../api/client.ts';
 import type { InspectedActor } from '../../../api/types.ts';
+import { urlOf } from '../../../api/url.ts';
 import { Collected } from '../../../live/collected.ts';
 import { followEvents } from '../../../live/stream.ts';
 import { type ActorAddress, actorPath, type Feed } from '../feed.ts';

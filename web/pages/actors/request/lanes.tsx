@@ -1,4 +1,4 @@
-import { urlOf } from '../../../api/client.ts';
+import { urlOf } from '../../../api/url.ts';
 import { GoLink } from '../../../parts/go-link.tsx';
 import { colourOf } from './colours.ts';
 import { sinceArrival } from './times.ts';

@@ -1,4 +1,4 @@
-import { urlOf } from '../../../api/client.ts';
+import { urlOf } from '../../../api/url.ts';
 import { GoLink } from '../../../parts/go-link.tsx';
 import { NanoMoney } from '../one/member-value.tsx';
 import { colourOf } from './colours.ts';

@@ -1,4 +1,4 @@
-import { urlOf } from '../../../api/client.ts';
+import { urlOf } from '../../../api/url.ts';
 import { useHere } from '../../../shell/here.ts';
 import { filtersOf, instantsOf } from '../search.ts';
 import type { ExploreSearch } from './search.ts';

@@ -18,9 +18,10 @@ import { Controls } from './controls.tsx';
 import { Exports } from './exports.tsx';
 import { figuresOf } from './figures.ts';
 import { Headline } from './headline.tsx';
-import { EXPLORE_PATH, explored } from './read.ts';
+import { explored } from './read.ts';
 import { labelled, plotOf } from './rows.ts';
 import {
+  EXPLORE_PATH,
   type ExploreSearch,
   exploreQuery,
   exploreSearchOf,

@@ -1,10 +1,13 @@
-import type { Query } from '../../../api/client.ts';
+import type { Query } from '../../../api/url.ts';
 import { filtersOf, instantsOf, type UsageSearch, usageSearchOf, ZONE } from '../search.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** The sums of keys by another group are kept by days of UTC; of a shorter time, all rows are read. */
 const MOST_ROW_DAYS = 2;
+
+/** The read of what is explored. */
+export const EXPLORE_PATH = '/v1/management/usage/query';
 
 /** What can be explored, with the unit and how it is said. */
 export const METRICS = {

@@ -7,12 +7,12 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { api, type Query } from '../../../api/client.ts';
+import { api } from '../../../api/client.ts';
 import type { Call, List } from '../../../api/types.ts';
 import { useRefresh } from '../../../live/refresh.ts';
-import { filtersOf, instantsOf, type UsageSearch } from '../search.ts';
+import { PAGE_ROWS, requestOf } from '../reads.ts';
+import type { UsageSearch } from '../search.ts';
 
-const PAGE_ROWS = 100;
 /** A list that was left for longer is read anew, so that it begins with the newest calls, ms. */
 const KEPT_MS = 10_000;
 
@@ -23,12 +23,6 @@ type CallPage = List<Call> & {
   readonly lines_since?: string;
   readonly records_since?: string;
 };
-
-/** The request for the first page of a search. */
-export function requestOf(search: UsageSearch, now_ms: number): Query {
-  const { as_of } = search;
-  return { ...filtersOf(search), ...instantsOf(search, now_ms), as_of, limit: PAGE_ROWS };
-}
 
 /** A list of calls that stands still, and the calls that wait to get into it. */
 export interface CallList {

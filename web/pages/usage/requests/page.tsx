@@ -10,11 +10,12 @@ import { Table } from '../../../parts/table.tsx';
 import type { Beginning } from '../../../shell/begin.ts';
 import { beginFilters } from '../begin.ts';
 import { Filters } from '../filters.tsx';
+import { requestOf } from '../reads.ts';
 import { filterCount, type UsageSearch, usageSearchOf } from '../search.ts';
 import { UsagePage } from '../tabs.tsx';
 import { SavedViews } from '../views.tsx';
 import { Arrivals } from './arrivals.tsx';
-import { callPages, requestOf, useCallList, useKeepPicture } from './call-list.ts';
+import { callPages, useCallList, useKeepPicture } from './call-list.ts';
 import { callColumns } from './columns.tsx';
 import { Sums } from './sums.tsx';
 

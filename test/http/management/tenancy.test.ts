@@ -116,6 +116,7 @@ const ROUTES: Route[] = [
   management('GET', '/requests'),
   management('GET', '/calls'),
   management('GET', '/usage/query?metric=cost&group=api_key_id'),
+  management('GET', '/usage/queries?query=metric%3Dcost%26group%3Dapi_key_id'),
   management('GET', '/usage/export'),
   management('GET', '/statements/2026-01'),
   management('GET', '/api-keys'),

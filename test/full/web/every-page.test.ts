@@ -48,6 +48,12 @@ async function loadedBy(page: Page): Promise<string[]> {
   return [...new Set(loaded.filter((path) => /(?<!\.layout-\w+)\.js$/.test(path)))].sort();
 }
 
+/** The cookies that a page sends. The document of a person who is signed in names one more script. */
+async function cookiesOf(page: Page): Promise<string> {
+  const cookies = await page.context().cookies();
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+}
+
 /** The scripts that a document names. */
 const namedIn = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+\.js)"/g)].map(([, path]) => path ?? '').sort();
@@ -67,7 +73,7 @@ describe.each(PAGES.filter((page) => !/^\/(?:v1|go)\//.test(page)))('the page %s
     if (pattern !== '/sign-in') expect(requests).toBeLessThanOrEqual(MAX_REQUESTS);
     if (isSeen) {
       const document = await fetch(world.weir.base_url + path, {
-        headers: { accept: 'text/html' },
+        headers: { accept: 'text/html', cookie: await cookiesOf(page) },
       });
       expect(loaded).toEqual(namedIn(await document.text()));
     }

@@ -12,8 +12,8 @@ const CHUNK = 2 ** CHUNK_BITS;
  * A row of numbered places. New values get places at the end, and nearly all are removed near the beginning.
  *
  * The values are in chunks: each collection of young memory reads every array again that changed since the last one.
- * For one array with fifty thousand entries, that cost a call several microseconds (measured). A change of a chunk lets
- * the collector read only this chunk.
+ * A change of a chunk lets it read only this chunk, and not fifty thousand entries. With this and `SketchIndex`, a
+ * call that misses took about a tenth less CPU time (measured together, on a busy machine).
  */
 export class Places<Value extends object> {
   /** How many values there are. */

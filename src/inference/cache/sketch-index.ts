@@ -6,8 +6,8 @@ const REMOVED = -2;
 
 /**
  * The place of the newest entry of each sketch. It is a hash table in typed arrays, because the collector of memory
- * never reads these. It reads a `Map` with fifty thousand entries again each time that one of them changed, which cost
- * a call several microseconds (measured).
+ * never reads these. It reads a `Map` with fifty thousand entries again each time that one of them changed (see
+ * `Places`).
  */
 export class SketchIndex {
   /** The number of sketches. */

@@ -74,6 +74,15 @@ describe('a soft budget', () => {
     expect(await findMoneyFaults(ledger.database.sql)).toEqual([]);
   });
 
+  test('a call that uses the limit up exactly does not exceed it', async () => {
+    const { of, quota, quotas } = await world(100);
+    expect(await spend(quota, of, 40)).toEqual([]);
+    expect(await spend(quota, of, 60)).toEqual([]);
+    expect(await spend(quota, of, 1)).toEqual([['warn', true]]);
+    await quotas.close();
+    expect(await usedOf(of)).toEqual([101]);
+  });
+
   test('a call that is cheaper than it might be gives room back to the next one', async () => {
     const { of, quota, quotas } = await world(100);
     expect(await spend(quota, of, 90, 10)).toEqual([]);

@@ -17,7 +17,7 @@ export const BUDGETS: readonly MutatedFile[] = [
   },
   {
     path: 'src/actors/money/books.ts',
-    tests: WINDOWS,
+    tests: [...SOFT, ...WINDOWS],
     mutants: [
       {
         name: 'money that is set aside is not held in windows',

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { PendingQuery, Row, Sql } from 'postgres';
 
 export type StepOutcome = 'done' | 'killed' | 'nothing';
 
@@ -20,20 +20,22 @@ export class GatedSql {
     real: Sql,
     private readonly faultAt: (point: 'before' | 'after') => 'none' | 'cut' | 'kill',
   ) {
-    const tag = (strings: TemplateStringsArray, ...values: never[]) => {
-      const query = real(strings, ...values);
+    const gated = (query: PendingQuery<Row[]>) => {
       const run = query.then.bind(query);
-      let gated: Promise<unknown> | undefined;
+      let result: Promise<unknown> | undefined;
       // The driver runs a query when somebody awaits it. A part of another query is never awaited.
       // biome-ignore lint/suspicious/noThenProperty: a query of the driver is a thenable.
       query.then = (onRows, onError) => {
-        gated ??= this.gate(() => run((rows) => [...rows]));
-        return gated.then(onRows as never, onError);
+        result ??= this.gate(() => run((rows) => [...rows]));
+        return result.then(onRows as never, onError);
       };
       return query;
     };
+    const tag = (strings: TemplateStringsArray, ...values: never[]) =>
+      gated(real(strings, ...values));
+    const unsafe = (...query: Parameters<Sql['unsafe']>) => gated(real.unsafe(...query));
     const begin = (work: Parameters<Sql['begin']>[1]) => this.gate(() => real.begin(work));
-    this.sql = Object.assign(tag, { begin }) as unknown as Sql;
+    this.sql = Object.assign(tag, { begin, unsafe }) as unknown as Sql;
   }
 
   /** The number of waiting transactions. */

@@ -1,34 +1,18 @@
 /** How a fold sums new entries and adds them to the sums of all scopes. */
 import type { Fragment, Sql } from 'postgres';
-import { COUNTERS, TOOK_COLUMNS } from './counters.ts';
-import { DIMENSIONS, QUARTERS_A_DAY } from './entries.ts';
+import { ADDITIONS } from './add-statements.ts';
+import { COUNTERS, summed, TOOK_COLUMNS } from './counters.ts';
+import { DIMENSIONS } from './entries.ts';
 import { withoutPlans } from './plans.ts';
-import { KEY_MODEL_NAMES, NARROW_SCOPES, SUM_TABLES } from './scopes.ts';
-import { weekOf } from './weeks.ts';
+import { KEY_MODEL_NAMES, NARROW_SCOPES } from './scopes.ts';
 
 const NAMES = `organization_id, scope, key_id, ${DIMENSIONS.join(', ')}`;
 const ADDED = [...COUNTERS, ...TOOK_COLUMNS];
 const GROUPED = `organization_id, key_id, ${DIMENSIONS.join(', ')}, quarter`;
-/** Sums that have 4 bytes. PostgreSQL adds them several times faster than numbers of 8 bytes. */
-const SHORT: readonly string[] = [
-  ...[
-    'requests',
-    'charges',
-    'succeeded',
-    'durations',
-    'first_tokens',
-    'cache_lookups',
-    'cache_hits',
-  ],
-  ...TOOK_COLUMNS,
-];
-const typeOf = (name: string) => (SHORT.includes(name) ? 'int4' : 'int8');
-const summed = (name: string) => `sum(${name})::${typeOf(name)} as ${name}`;
 const TOTALS = COUNTERS.map(summed).join(', ');
 const SPREAD = TOOK_COLUMNS.map(
   (name, at) => `sum(durations) filter (where took = ${at})::int4 as ${name}`,
 ).join(', ');
-const NARROW = NARROW_SCOPES.map(([scope]) => scope);
 const SUMS = ADDED.map(summed).join(', ');
 
 /** Fills a temporary table of the connection. The first use creates it. Returns the number of rows. */
@@ -156,51 +140,10 @@ export async function addToSums(tx: Sql, entries: number, has_key_models: boolea
     await addSeries(tx);
     await groupScopes(tx);
   });
-  for (const [scope, { quarter, day, week }] of Object.entries(SUM_TABLES)) {
-    const scopes = scope === 'few_names' ? NARROW : [scope];
+  for (const { scope, scopes, texts } of ADDITIONS) {
     if (scope === 'key_model' && !has_key_models) continue;
-    if (quarter) await addTo(tx, scopes, quarter, 'quarter');
-    await addTo(tx, scopes, day, 'day');
-    if (week) await addTo(tx, scopes, week, 'week');
+    for (const text of texts) await tx.unsafe(text, [scopes], { prepare: true });
   }
-}
-
-/** The tables with a column for the organization. */
-const OWNED: readonly string[] = [
-  SUM_TABLES.key.day,
-  SUM_TABLES.key_model.day,
-  SUM_TABLES.key_model.week,
-];
-const DAY = `floor(quarter / ${QUARTERS_A_DAY}.0)::int4`;
-/** What the rows of a table are of, as SQL expressions. */
-const SPANS = { quarter: 'quarter', day: DAY, week: weekOf(DAY) } as const;
-
-/** Adds the sums of some scopes to a table. */
-async function addTo(
-  tx: Sql,
-  scopes: readonly string[],
-  table: string,
-  column: keyof typeof SPANS,
-): Promise<void> {
-  const names = column === 'week' ? COUNTERS : ADDED;
-  const changed = names
-    .map((name) =>
-      name.startsWith('took_')
-        ? `${name} = coalesce(${table}.${name} + excluded.${name}, ${table}.${name}, excluded.${name})`
-        : `${name} = ${table}.${name} + excluded.${name}`,
-    )
-    .join(', ');
-  const added = tx.unsafe(names.join(', '));
-  const sums = tx.unsafe(names.map(summed).join(', '));
-  const from = tx`from pg_temp.usage_sum where scope = any(${[...scopes]}::text[])`;
-  const owner = OWNED.includes(table) ? tx`owner_id, ` : tx``;
-  const rows =
-    column === 'quarter'
-      ? tx`select series_id, quarter, ${added} ${from}`
-      : tx`select series_id, ${tx.unsafe(SPANS[column])}, ${owner} ${sums} ${from} group by ${owner} 1, 2`;
-  await tx`
-    insert into ${tx(table)} (series_id, ${tx(column)}, ${owner} ${added}) ${rows}
-    on conflict (series_id, ${tx(column)}) do update set ${tx.unsafe(changed)}`;
 }
 
 function qualified(alias: string): string {

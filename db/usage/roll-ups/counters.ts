@@ -40,6 +40,25 @@ export type Counts = Readonly<Record<Counter, number>> & { readonly took: readon
 /** The columns of roll-ups that have the classes of durations. */
 export const TOOK_COLUMNS: readonly string[] = TOOK;
 
+/** Sums that have 4 bytes. PostgreSQL adds them several times faster than numbers of 8 bytes. */
+const SHORT: readonly string[] = [
+  ...[
+    'requests',
+    'charges',
+    'succeeded',
+    'durations',
+    'first_tokens',
+    'cache_lookups',
+    'cache_hits',
+  ],
+  ...TOOK,
+];
+
+/** Returns the sum of a column of additions, as an SQL expression of the type that it is stored with. */
+export function summed(name: string): string {
+  return `sum(${name})::${SHORT.includes(name) ? 'int4' : 'int8'} as ${name}`;
+}
+
 /** Returns sums of nothing. */
 export function noCounts(): Counts {
   return {

@@ -14,6 +14,8 @@ export interface DashboardWorld {
   readonly browser: Browser;
   /** Opens a page of the person who owns the first organization. The test fails if it has mistakes. */
   open(path: string, options?: OpenOptions): Promise<OpenPage>;
+  /** A page of the same person that has not opened anything yet. So a test that watches it misses no request. */
+  unopened(options?: OpenOptions): Promise<OpenPage>;
   /** Makes a person with a role in the first organization, and returns a context with their session. */
   personAs(role: Role, name?: string): Promise<BrowserContext>;
   stop(): Promise<void>;
@@ -50,17 +52,22 @@ export async function startDashboard(options: WeirOptions = {}): Promise<Dashboa
   const cookies = cookiesOf(answer, weir.base_url);
   await built(weir.base_url);
   const browser = await startChromium();
+  const unopened: DashboardWorld['unopened'] = async (options = {}) => {
+    const { width = 1280, height = 900, theme = 'light', context } = options;
+    const shared = context ?? (await browser.newContext({ viewport: { width, height } }));
+    if (!context) await shared.addCookies(cookies);
+    const page = await shared.newPage();
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    return { page, mistakes: mistakesOf(page) };
+  };
   return {
     weir,
     browser,
-    async open(path, { width = 1280, height = 900, theme = 'light', context } = {}) {
-      const shared = context ?? (await browser.newContext({ viewport: { width, height } }));
-      if (!context) await shared.addCookies(cookies);
-      const page = await shared.newPage();
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-      const mistakes = mistakesOf(page);
-      await page.goto(weir.base_url + path);
-      return { page, mistakes };
+    unopened,
+    async open(path, options) {
+      const opened = await unopened(options);
+      await opened.page.goto(weir.base_url + path);
+      return opened;
     },
     async personAs(role, name = `A ${role}`) {
       const context = await browser.newContext();

@@ -84,7 +84,7 @@ async function lastClaimsOf(page: Page): ReturnType<typeof claimsOf> {
 /** What a page says wrongly if one of the routes that it reads fails. Each route fails in a tab of its own. */
 async function problemsOf(pattern: string): Promise<string[]> {
   const path = pathsOf([pattern], sample)[0] ?? pattern;
-  const { page } = await world.open('/docs');
+  const { page } = await world.unopened();
   const context = page.context();
   const asked = new Set<string>();
   page.on('request', (request) => {

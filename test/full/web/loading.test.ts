@@ -1,6 +1,6 @@
 /** What a page waits for when it is opened in a real browser: the document names all that it loads. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { BrowserContext, Page, Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { type DashboardWorld, startDashboard } from '../../support/dashboard.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,21 +19,12 @@ const BEGINNING = [
 ] as const;
 
 let world: DashboardWorld;
-let cookies: Awaited<ReturnType<BrowserContext['cookies']>>;
 beforeAll(async () => {
   world = await startDashboard();
   const { page } = await world.open('/docs/architecture');
-  cookies = await page.context().cookies();
   await page.context().close();
 }, 120_000);
 afterAll(() => world.stop());
-
-/** A page of the owner that has not been opened yet, in a browser without a cache. */
-async function unopened(): Promise<Page> {
-  const context = await world.browser.newContext();
-  await context.addCookies(cookies);
-  return context.newPage();
-}
 
 /**
  * Opens a page whose first script does not arrive yet. On a busy machine, a document may go out before Weir knows the
@@ -45,7 +36,7 @@ async function heldBack(path: string): Promise<{
   readonly html: string;
   readonly route: Route;
 }> {
-  const page = await unopened();
+  const { page } = await world.unopened();
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const held = Promise.withResolvers<Route>();
@@ -99,7 +90,7 @@ test.each([
 );
 
 test.each(BEGINNING)('%s begins to read before it is drawn', async (path, read) => {
-  const page = await unopened();
+  const { page } = await world.unopened();
   await page.addInitScript(() => {
     const early: string[] = [];
     const send = window.fetch;
@@ -132,7 +123,7 @@ test.each([
   ['/machines', 'quota'],
   ['/machines/task', 'task'],
 ])('%s begins to load its chart before it is drawn', async (path, machine) => {
-  const page = await unopened();
+  const { page } = await world.unopened();
   await page.addInitScript(() => {
     new MutationObserver(() => {
       if (document.querySelector('h1') && !('drawn_ms' in window)) {

@@ -56,7 +56,10 @@ afterAll(async () => {
 
 /** Opens a page after another one, as a person does, and counts its requests. */
 async function opened(path: string): Promise<{ page: Page; mistakes: string[]; asked: string[] }> {
-  const { page, mistakes } = await world.open('/docs');
+  const { page: earlier } = await world.open('/docs');
+  const { page, mistakes } = await world.unopened({ context: earlier.context() });
+  // Requests of the earlier page that come late are not counted.
+  await earlier.close();
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.goto(world.weir.base_url + path);

@@ -61,7 +61,7 @@ export async function send(
   });
   if (response.ok) return response;
   const error = await errorOf(response);
-  if (error.code === 'session_ended') onSessionEnded();
+  if (error.isSessionEnded) onSessionEnded();
   throw error;
 }
 

@@ -17,9 +17,12 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** True if the session ended, so that the person must sign in again. */
+  /**
+   * True if the session ended, so that the person must sign in again. After a sign-out in another tab there is no
+   * cookie any more, and the API takes the request for one without a key.
+   */
   get isSessionEnded(): boolean {
-    return this.status === 401;
+    return this.code === 'session_ended' || this.code === 'invalid_api_key';
   }
 }
 

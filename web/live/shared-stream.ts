@@ -12,7 +12,8 @@ type Message =
 /**
  * Follows the events of an organization with one stream for all tabs of the browser: a browser opens at most
  * six connections to a server over HTTP/1.1, so ten streams would block every request. One tab holds a lock
- * and the stream, and tells the others. When it closes, the next tab gets the lock and resumes.
+ * and the stream, and tells the others. When it closes, the next tab gets the lock and resumes. If the server refuses
+ * the stream, the tab waits for the lock again when another tab has a stream.
  */
 export function followShared(organization_id: string, listener: StreamListener): () => void {
   if (!('locks' in navigator)) return followAlone(listener);
@@ -35,8 +36,11 @@ export function followShared(organization_id: string, listener: StreamListener):
   const tell = (message: Message) => channel.postMessage(message);
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (data.kind === 'event') note(data.event);
-    else if (data.kind === 'state') setLive(data.is_live);
-    else if (isLeader) {
+    else if (data.kind === 'state') {
+      setLive(data.is_live);
+      // This tab may have been refused before, e.g. because its person was signed out.
+      if (data.is_live) queue();
+    } else if (isLeader) {
       tell({ kind: 'state', is_live });
       for (const event of latest.values()) tell({ kind: 'event', event });
     }
@@ -55,10 +59,22 @@ export function followShared(organization_id: string, listener: StreamListener):
       },
     };
     await followEvents(PATH, leader, end.signal, last_id);
+    isLeader = false;
   };
-  navigator.locks.request(name, { signal: end.signal }, lead).catch((error: unknown) => {
-    if (!end.signal.aborted) throw error;
-  });
+  let isQueued = false;
+  const queue = () => {
+    if (isQueued) return;
+    isQueued = true;
+    const leading = navigator.locks.request(name, { signal: end.signal }, lead);
+    leading
+      .catch((error: unknown) => {
+        if (!end.signal.aborted) throw error;
+      })
+      .finally(() => {
+        isQueued = false;
+      });
+  };
+  queue();
   return () => {
     end.abort();
     channel.close();

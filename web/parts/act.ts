@@ -22,7 +22,7 @@ export function useAct(): ActState {
     try {
       await work();
     } catch (failure) {
-      if (!(failure instanceof ApiError && failure.code === 'session_ended')) setError(failure);
+      if (!(failure instanceof ApiError && failure.isSessionEnded)) setError(failure);
     } finally {
       setBusy(false);
     }

@@ -81,7 +81,11 @@ export function Frame({ session }: { session: Session }) {
         </main>
       </div>
       {here.organization && here.may('usage.read') ? (
-        <LiveEvents key={here.organization.id} organization_id={here.organization.id} />
+        // A session that ended took the stream with it, so the next session begins another one.
+        <LiveEvents
+          key={`${here.organization.id} ${session.id}`}
+          organization_id={here.organization.id}
+        />
       ) : null}
       <SaidLine />
       {isPaletteOpen ? (

@@ -131,3 +131,39 @@ test('ten tabs share one event stream, and another tab goes on when its tab clos
   expect(streams.size).toBe(2);
   await context.close();
 });
+
+test('after a session ended and the person signed in again, all tabs are live again', async () => {
+  const page = await openSignedOut('/keys');
+  await signIn(page);
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  const context = page.context();
+  const other = await context.newPage();
+  await other.goto(`${world.weir.base_url}/keys`);
+  await other.getByRole('heading', { name: 'API keys' }).waitFor();
+  await context.request.post(`${world.weir.base_url}/v1/auth/sign-out`);
+  const refused = (tab: Page) =>
+    tab.waitForResponse((answer) => answer.url().endsWith(EVENTS) && answer.status() === 401);
+  const both = Promise.all([refused(page), refused(other)]);
+  // A stream that breaks is opened again. Each tab tries, because the one before was refused.
+  await context.setOffline(true);
+  await context.setOffline(false);
+  await both;
+  await page.getByRole('link', { name: 'Billing', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'API keys', exact: true }).click();
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await page.locator('tbody tr').first().waitFor();
+  const texts = () => Promise.all([page, other].map((tab) => tab.locator('tbody').textContent()));
+  const before = await texts();
+  await call();
+  await until('both tabs show the call', async () =>
+    (await texts()).every((text, at) => text !== before[at]),
+  );
+  const streamed = other.waitForRequest((request) => request.url().endsWith(EVENTS));
+  await page.close();
+  await streamed;
+  await context.close();
+});

@@ -19,6 +19,8 @@ export interface Mismatch {
 export function explainMismatch(error: ValueError): Mismatch {
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
+      // The names of a record are the client's own, so none of them is a field.
+      if (error.schema['patternProperties']) return wrongName(error);
       const properties = error.schema['properties'] as Record<string, TSchema> | undefined;
       const known = Object.keys(properties ?? {});
       return { pointer: error.path, message: 'is not known here', kind: 'unknown', known };
@@ -36,6 +38,14 @@ function wrongValue(error: ValueError, message: string): Mismatch {
   const custom = error.schema['errorMessage'];
   const text = typeof custom === 'string' ? custom : message;
   return { pointer: error.path, message: text, kind: 'wrong', known: [] };
+}
+
+/** Explains why a record must not have a name. */
+function wrongName({ path, schema }: ValueError): Mismatch {
+  const custom = schema['errorMessage'];
+  const rule = typeof custom === 'string' ? `: its object ${custom}` : '';
+  const message = `has a name that is not allowed${rule}`;
+  return { pointer: path, message, kind: 'wrong', known: [] };
 }
 
 /**

@@ -8,6 +8,9 @@ const END_USER = 'user_id';
 const NAME = `^(?!${END_USER}$)[^\\u0000]{1,${MAX_TAG_CHARS}}$`;
 const VALUE = { maxLength: MAX_TAG_CHARS, pattern: '^[^\\u0000]*$' };
 
+/** What names and values of tags must be, in words. */
+export const TAG_BOUNDS = `a name is not ${END_USER}, and has 1 to ${MAX_TAG_CHARS} characters, a value at most as many`;
+
 /** Returns the schema of tags of calls, by their names. */
 export function tagsSchema(bounds: {
   readonly minProperties?: number;
@@ -15,7 +18,7 @@ export function tagsSchema(bounds: {
 }) {
   return Type.Record(Type.String({ pattern: NAME }), Type.String(VALUE), {
     ...{ ...bounds, additionalProperties: false },
-    errorMessage: `must be an object of texts; a name is not ${END_USER}, and has 1 to ${MAX_TAG_CHARS} characters, a value at most as many`,
+    errorMessage: `must be an object of texts; ${TAG_BOUNDS}`,
   });
 }
 

@@ -14,6 +14,10 @@ function explained(schema: TSchema, value: unknown): string {
 const Part = Type.Object({ type: Type.String() });
 const Nullable = Type.Union([Type.Union([Type.String(), Type.Array(Part)]), Type.Null()]);
 
+const Tags = Type.Record(Type.String({ pattern: '^[a-z]$' }), Type.String(), {
+  ...{ additionalProperties: false, errorMessage: 'must have short names' },
+});
+
 describe('the explanation of a mismatch', () => {
   test.each<[TSchema, unknown, string]>([
     [Type.String(), 5, ' must be a string'],
@@ -33,6 +37,13 @@ describe('the explanation of a mismatch', () => {
     [Type.Array(Part, { minItems: 1 }), [], ' must have at least 1 entry'],
     [Type.Array(Part, { maxItems: 0 }), [1], ' must have at most 0 entries'],
     [Type.Literal('a'), 'b', ' must be a'],
+    [Tags, { abc: 'x' }, '/abc has a name that is not allowed: its object must have short names'],
+    [
+      Type.Object({ tags: Tags }),
+      { tags: { abc: 'x' } },
+      '/tags/abc has a name that is not allowed: its object must have short names',
+    ],
+    [Type.Object({ tags: Tags }), { tags: { a: 1 } }, '/tags/a must be a string'],
     [Type.Union([Type.Literal('a'), Type.Literal('b')]), 'c', ' must be a or b'],
     [
       Type.Union([Type.String(), Type.Number(), Type.Null()]),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { WHEN_REACHED } from '../management/when-reached.ts';
-import { tagsSchema } from '../tags-schema.ts';
+import { TAG_BOUNDS, tagsSchema } from '../tags-schema.ts';
 
 const MAX_BUDGET_USD = 1_000_000;
 const MAX_ID_CHARS = 200;
@@ -23,7 +23,7 @@ export const CreateBudgetSchema = Type.Object(
     ),
     tag: Type.Optional(
       Type.Union([tagsSchema({ minProperties: 1, maxProperties: 1 }), Type.Null()], {
-        errorMessage: 'must be null or an object with one name and its value',
+        errorMessage: `must be null or an object of one text; ${TAG_BOUNDS}`,
       }),
     ),
     period: Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month')], {

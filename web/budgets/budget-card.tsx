@@ -6,9 +6,9 @@ import { CapBar } from '../parts/cap-bar.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Money } from '../parts/money.tsx';
 import { Time } from '../parts/time.tsx';
-import { ChangeBudgetDialog } from './change-budget-dialog.tsx';
+import { type BudgetAct, BudgetActDialog } from './budget-acts.tsx';
 import { saysWhenReached } from './choice.ts';
-import { DeleteBudget } from './delete-budget.tsx';
+import { nameOf } from './owner.ts';
 import { PERIOD_SAYS } from './periods.ts';
 
 interface BudgetCardProps {
@@ -20,8 +20,7 @@ interface BudgetCardProps {
 export function BudgetCard({ of: budget, canWrite }: BudgetCardProps) {
   const { period, used_amount, held_amount, free_amount, limit_amount, window, when_reached } =
     budget;
-  const [open, setOpen] = useState<'change' | 'delete'>();
-  const close = () => setOpen(undefined);
+  const [open, setOpen] = useState<BudgetAct>();
   return (
     <li className="grid min-w-0 content-start gap-3 rounded-box border border-line bg-card p-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -48,22 +47,21 @@ export function BudgetCard({ of: budget, canWrite }: BudgetCardProps) {
         <div className="-mb-1 -ml-3 flex flex-wrap gap-1">
           <Button
             kind="quiet"
-            aria-label={`Change the budget of each ${period}`}
+            aria-label={`Change the ${nameOf(budget)}`}
             onClick={() => setOpen('change')}
           >
             Change…
           </Button>
           <Button
             kind="quiet"
-            aria-label={`Delete the budget of each ${period}`}
+            aria-label={`Delete the ${nameOf(budget)}`}
             onClick={() => setOpen('delete')}
           >
             Delete…
           </Button>
         </div>
       ) : null}
-      {open === 'change' ? <ChangeBudgetDialog of={budget} onClose={close} /> : null}
-      {open === 'delete' ? <DeleteBudget of={budget} onClose={close} /> : null}
+      <BudgetActDialog of={budget} act={open} onClose={() => setOpen(undefined)} />
     </li>
   );
 }

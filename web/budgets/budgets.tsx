@@ -51,7 +51,11 @@ export function Budgets({ api_key_id, canChange = true }: BudgetsProps) {
       </Loaded>
       <ApiCall path={BUDGETS_PATH} />
       {isAdding ? (
-        <NewBudgetDialog api_key_id={api_key_id} periods={free} onClose={() => add(false)} />
+        <NewBudgetDialog
+          owner={api_key_id === null ? 'organization' : { api_key_id }}
+          periods={free}
+          onClose={() => add(false)}
+        />
       ) : null}
     </Section>
   );

@@ -131,3 +131,81 @@ test('limits are chosen in the form of a key, and stand on its page', async () =
   expect(mistakes.map((mistake) => /status of (\d+)/.exec(mistake)?.[1])).toEqual(['400']);
   await page.context().close();
 });
+
+test('a budget of a tag is added with errors at its fields, counts calls, changes with undo, and is deleted', async () => {
+  const { id, key } = await manage<{ id: string; key: string }>('POST', 'api-keys', {
+    name: 'Of a team',
+  });
+  await manage('PATCH', `api-keys/${id}`, { call_tags: { team: 'blue' } });
+  const { page, mistakes } = await world.open('/billing');
+  await page.getByRole('button', { name: 'Add a budget of a tag' }).click();
+  const form = page.getByRole('dialog', { name: 'Add a budget of a tag' });
+  await form.getByLabel('Name of the tag').fill('user_id');
+  await form.getByLabel('Value').fill('blue');
+  await form.getByLabel('Limit, USD').fill('0.5');
+  await form.getByRole('button', { name: 'Add the budget' }).click();
+  await form.getByRole('alert').filter({ hasText: 'a name is not user_id' }).waitFor();
+  await expectGoodPage(page);
+  await form.getByLabel('Name of the tag').fill('team');
+  await form.getByLabel('Limit, USD').fill('much');
+  await form.getByRole('button', { name: 'Add the budget' }).click();
+  await form.getByText('must be a number from 0 to 1000000', { exact: false }).waitFor();
+  await form.getByLabel('Limit, USD').fill('0.5');
+  await form.getByLabel('Period').selectOption('week');
+  await form.getByLabel('When it is reached').selectOption('warn');
+  await form.getByRole('button', { name: 'Add the budget' }).click();
+  const table = page.getByRole('table', { name: 'Budgets of keys and tags' });
+  const row = table.getByRole('row').filter({ hasText: 'team = blue' });
+  await row.getByText('calls are served with a warning').waitFor();
+  await expectGoodPage(page);
+  // There is one budget for each period of a tag.
+  await page.getByRole('button', { name: 'Add a budget of a tag' }).click();
+  await form.getByLabel('Name of the tag').fill('team');
+  await form.getByLabel('Value').fill('blue');
+  await form.getByLabel('Limit, USD').fill('1');
+  await form.getByLabel('Period').selectOption('week');
+  await form.getByRole('button', { name: 'Add the budget' }).click();
+  await form.getByText('There is a budget for each week already.', { exact: false }).waitFor();
+  await form.getByRole('button', { name: 'Cancel' }).click();
+
+  expect((await chat(key)).status).toBe(200);
+  await row.getByText('$0.00018', { exact: false }).first().waitFor();
+  const act = async (name: string) => {
+    await row
+      .getByRole('button', { name: 'Acts on the budget of each week for team = blue' })
+      .click();
+    await page.getByRole('menuitem', { name }).click();
+  };
+  await act('Change…');
+  const change = page.getByRole('dialog', { name: 'The budget of each week for team = blue' });
+  await change.getByLabel('When it is reached').selectOption('move');
+  await change.getByLabel('Move to').selectOption('gpt-4o-mini');
+  await change.getByRole('button', { name: 'Save', exact: true }).click();
+  await row.getByText('calls move to gpt-4o-mini').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await row.getByText('calls are served with a warning').waitFor();
+
+  // What somebody else changed meanwhile is shown, and not overwritten.
+  const { data } = await manage<{ data: { id: string; tag: object | null }[] }>('GET', 'budgets');
+  const path = `budgets/${data.find(({ tag }) => tag !== null)?.id}`;
+  await act('Change…');
+  await manage('PATCH', path, { when_reached: 'refuse' });
+  await change.getByLabel('Limit, USD').fill('2');
+  await change.getByRole('button', { name: 'Save', exact: true }).click();
+  await change.getByText('Somebody else changed this budget').waitFor();
+  await expectGoodPage(page);
+  expect(await manage<object>('GET', path)).toMatchObject({ limit_amount: 0.5 });
+  await change.getByRole('button', { name: 'Save my changes' }).click();
+  await row.getByText('$2.00').first().waitFor();
+  expect(await manage<object>('GET', path)).toMatchObject({
+    ...{ limit_amount: 2, when_reached: 'refuse', tag: { team: 'blue' }, api_key_id: null },
+  });
+
+  await act('Delete…');
+  await page.getByRole('button', { name: 'Delete the budget', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
+  expect(mistakes.map((mistake) => /status of (\d+)/.exec(mistake)?.[1])).toEqual([
+    ...['400', '400', '409'],
+  ]);
+  await page.context().close();
+});

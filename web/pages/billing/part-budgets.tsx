@@ -1,44 +1,99 @@
+import { useState } from 'react';
 import { useKeyNames } from '../../api/key-names.ts';
 import type { Budget } from '../../api/types.ts';
-import { useBudgets } from '../../budgets/data.ts';
-import { isOfAll, tagOf } from '../../budgets/owner.ts';
-import { PERIOD_SAYS } from '../../budgets/periods.ts';
+import { type BudgetAct, BudgetActDialog } from '../../budgets/budget-acts.tsx';
+import { saysWhenReached } from '../../budgets/choice.ts';
+import { BUDGETS_PATH, useBudgets } from '../../budgets/data.ts';
+import { NewBudgetDialog } from '../../budgets/new-budget-dialog.tsx';
+import { isOfAll, nameOf, tagOf } from '../../budgets/owner.ts';
+import { PERIOD_SAYS, PERIODS } from '../../budgets/periods.ts';
+import { curlOf } from '../../parts/api-call.tsx';
+import { Button } from '../../parts/button.tsx';
 import { CapBar } from '../../parts/cap-bar.tsx';
+import { Empty } from '../../parts/empty.tsx';
 import { GoLink } from '../../parts/go-link.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Section } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useHere } from '../../shell/here.ts';
 
-/** The budgets of single keys and tags, the fullest first. Nothing if there is none. */
+/** The budgets of single keys and tags, the fullest first, and the form for those of tags. */
 export function PartBudgets() {
-  const { data = [] } = useBudgets();
-  const ofParts = data.filter((budget) => !isOfAll(budget));
-  if (ofParts.length === 0) return null;
-  return <Listed budgets={ofParts.toSorted((a, b) => shareOf(b) - shareOf(a))} />;
+  const budgets = useBudgets();
+  const canWrite = useHere().may('budgets.write');
+  const [isAdding, add] = useState(false);
+  return (
+    <Section
+      title="Budgets of keys and tags"
+      acts={
+        canWrite && budgets.data !== undefined ? (
+          <Button onClick={() => add(true)}>Add a budget of a tag</Button>
+        ) : undefined
+      }
+    >
+      <Loaded query={budgets} height="h-28">
+        {(all) => {
+          const ofParts = all.filter((budget) => !isOfAll(budget));
+          if (ofParts.length === 0) return <NoPartBudgets />;
+          const fullest = ofParts.toSorted((a, b) => shareOf(b) - shareOf(a));
+          return <Listed budgets={fullest} canWrite={canWrite} />;
+        }}
+      </Loaded>
+      {isAdding ? (
+        <NewBudgetDialog owner="tag" periods={PERIODS} onClose={() => add(false)} />
+      ) : null}
+    </Section>
+  );
 }
 
 /** The part of a budget that is used. */
 const shareOf = ({ limit_amount, used_amount }: Budget): number =>
   limit_amount === 0 ? 1 : used_amount / limit_amount;
 
-function Listed({ budgets }: { budgets: readonly Budget[] }) {
+function NoPartBudgets() {
+  const body = { tag: { team: 'blue' }, period: 'week', limit_amount: 50 };
+  return (
+    <Empty
+      title="No budget of a key or a tag"
+      command={curlOf({ method: 'POST', path: BUDGETS_PATH, body })}
+    >
+      A budget of a tag limits the calls of all keys whose metadata have its name and value, e.g.
+      those of one team. A budget of a key is added on the page of the key.
+    </Empty>
+  );
+}
+
+interface ListedProps {
+  readonly budgets: readonly Budget[];
+  readonly canWrite: boolean;
+}
+
+function Listed({ budgets, canWrite }: ListedProps) {
   const names = useKeyNames();
+  const ownerOf = (budget: Budget): string =>
+    tagOf(budget) ?? names?.get(budget.api_key_id ?? '') ?? budget.api_key_id ?? '';
   const columns: Column<Budget>[] = [
     {
       title: 'Of',
       cell: (budget) => {
-        const { api_key_id } = budget;
-        return api_key_id === null ? (
-          <bdi>{tagOf(budget)}</bdi>
-        ) : (
-          <GoLink to={`/keys/${encodeURIComponent(api_key_id)}`}>
-            <bdi>{names?.get(api_key_id) ?? api_key_id}</bdi>
-          </GoLink>
+        const { api_key_id, period } = budget;
+        const owner = <bdi>{ownerOf(budget)}</bdi>;
+        return (
+          <div className="min-w-24">
+            {api_key_id === null ? (
+              owner
+            ) : (
+              <GoLink to={`/keys/${encodeURIComponent(api_key_id)}`}>{owner}</GoLink>
+            )}
+            <div className="text-sm text-soft sm:hidden">{PERIOD_SAYS[period]}</div>
+          </div>
         );
       },
     },
-    { title: 'Period', cell: ({ period }) => PERIOD_SAYS[period] },
+    { title: 'Period', onPhone: false, cell: ({ period }) => PERIOD_SAYS[period] },
     {
       title: 'Used',
       cell: ({ used_amount, held_amount, limit_amount }) => (
@@ -54,19 +109,45 @@ function Listed({ budgets }: { budgets: readonly Budget[] }) {
       cell: ({ free_amount }) => <Money usd={free_amount} />,
     },
     {
+      title: 'When reached',
+      onPhone: false,
+      cell: ({ when_reached }) => <bdi>{saysWhenReached(when_reached)}</bdi>,
+    },
+    {
       title: 'Begins again',
       onPhone: false,
       cell: ({ window }) => <Time at={window.resets_at} ago />,
     },
   ];
+  const acts: Column<Budget> = {
+    title: 'Acts',
+    isQuiet: true,
+    align: 'right',
+    cell: (budget) => <Acts of={budget} owner={ownerOf(budget)} />,
+  };
   return (
-    <Section title="Budgets of keys and tags">
-      <Table
-        caption="Budgets of keys and tags"
-        columns={columns}
-        rows={budgets}
-        keyOf={({ id }) => id}
+    <Table
+      caption="Budgets of keys and tags"
+      columns={canWrite ? [...columns, acts] : columns}
+      rows={budgets}
+      keyOf={({ id }) => id}
+    />
+  );
+}
+
+function Acts({ of: budget, owner }: { of: Budget; owner: string }) {
+  const [open, setOpen] = useState<BudgetAct>();
+  return (
+    <>
+      <Menu
+        label={`Acts on the ${nameOf(budget, owner)}`}
+        button="⋯"
+        acts={[
+          { label: 'Change…', act: () => setOpen('change') },
+          { label: 'Delete…', act: () => setOpen('delete'), isDanger: true },
+        ]}
       />
-    </Section>
+      <BudgetActDialog of={budget} owner={owner} act={open} onClose={() => setOpen(undefined)} />
+    </>
   );
 }

@@ -85,6 +85,10 @@ export async function fillSample({ weir }: DashboardWorld, outside: Outside): Pr
   ]) {
     await manage('POST', 'budgets', { api_key_id: first.id, period, limit_amount });
   }
+  await manage('POST', 'budgets', {
+    ...{ tag: { team: 'blue' }, period: 'week', limit_amount: 50 },
+    when_reached: { move_to: 'gpt-4o-mini' },
+  });
   await manage('POST', 'upstream-keys', {
     ...{ protocol: 'openai', base_url: outside.provider_url, api_key: 'sk-sample' },
     ...{ name: 'Our account', models: { 'text-embedding-3-small': 'text-embedding-3-small' } },
@@ -125,6 +129,7 @@ export function pathsOf(pages: readonly string[], sample: Sample): string[] {
     '/actors/:kind/:id': sample.task_id,
     '/machines/:machine': 'task',
     '/docs/:page': 'architecture',
+    '/docs/reference/:page': 'management',
     '/docs/decisions/:page': 'dashboard',
     '/go/:id': sample.request_id,
   };

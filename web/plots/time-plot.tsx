@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { Folded } from '../parts/folded.tsx';
+import { onTheme } from './on-theme.ts';
 
 /** A line or a layer of a plot. */
 export interface Series {
@@ -74,7 +75,9 @@ export function TimePlot(props: TimePlotProps) {
       else plot.current = draw(width);
     });
     observer.observe(element);
+    const unfollow = onTheme(() => plot.current?.redraw(false));
     return () => {
+      unfollow();
       observer.disconnect();
       plot.current?.destroy();
       plot.current = undefined;
@@ -185,9 +188,9 @@ interface OptionParts extends Pick<TimePlotProps, 'series' | 'format'> {
 function optionsOf(parts: OptionParts): uPlot.Options {
   const { element, width, series, stacked, bars, format, height, zoom, current } = parts;
   const styles = getComputedStyle(element);
-  const ink = styles.getPropertyValue('color');
   const axis: uPlot.Axis = {
-    stroke: ink,
+    // Another theme has another colour.
+    stroke: () => styles.color,
     grid: { stroke: 'oklch(0.6 0.02 215 / 22%)', width: 1 },
     ticks: { show: false },
     font: `12px ${styles.fontFamily}`,

@@ -251,3 +251,16 @@ test('a member who tries an admin’s link is told whom to ask, and sees no acts
   expect(mistakes).toEqual([]);
   await context.close();
 });
+
+test('a phone shows the present place of Access, although all do not fit', async () => {
+  const { page } = await world.open('/access/settings', { width: 360 });
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  const places = page.getByRole('navigation', { name: 'Access' });
+  const right_px = async () => {
+    const box = await places.getByRole('link', { name: 'Settings' }).boundingBox();
+    return (box?.x ?? 0) + (box?.width ?? 0);
+  };
+  expect(await right_px()).toBeGreaterThan(0);
+  expect(await right_px()).toBeLessThanOrEqual(360);
+  await page.context().close();
+});

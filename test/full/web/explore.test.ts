@@ -186,6 +186,29 @@ test('what cannot be loaded is unknown and never zero', async () => {
   await page.close();
 });
 
+test('the labels of a plot are readable after the theme changed', async () => {
+  const { page } = await world.open('/usage', { theme: 'light' });
+  const plot = page.getByRole('figure').locator('canvas').first();
+  await plot.waitFor();
+  // The lightness of the labels left of the plot: 0 is black.
+  const lightness = () =>
+    plot.evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')?.getImageData(0, 0, 60, canvas.height) ?? {};
+      const sums = [];
+      for (let at = 0; at < (data?.length ?? 0); at += 4) {
+        const [red = 0, green = 0, blue = 0, alpha = 0] = data?.slice(at, at + 4) ?? [];
+        if (alpha > 250) sums.push((red + green + blue) / 3);
+      }
+      return sums.length === 0 ? undefined : sums.reduce((a, b) => a + b) / sums.length;
+    });
+  await until('dark labels', async () => ((await lightness()) ?? 255) < 100);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await until('light labels', async () => ((await lightness()) ?? 0) > 150);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await until('dark labels again', async () => ((await lightness()) ?? 255) < 100);
+  await page.context().close();
+});
+
 test('the page is accessible in both themes and fits a phone', async () => {
   for (const path of ['/usage', '/usage?group=none&metric=first_token_mean&range=1h']) {
     const { page, mistakes } = await world.open(path);

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Action } from '../../../src/access/actions.ts';
 import { Page } from '../../parts/page.tsx';
 import { Guarded } from '../../shell/guarded.tsx';
@@ -27,6 +27,12 @@ export function AccessPage({ at, question, acts, call, children }: AccessPagePro
   const { may } = useHere();
   const place = PLACES.find(({ to }) => to === at) ?? PLACES[0];
   const isAllowed = may(place.needs);
+  const places = useRef<HTMLElement>(null);
+  // A phone has no room for all places. The present one may be beside the window.
+  useEffect(() => {
+    const present = places.current?.querySelector('[aria-current]');
+    present?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, []);
   return (
     <Page
       title={place.title}
@@ -34,7 +40,7 @@ export function AccessPage({ at, question, acts, call, children }: AccessPagePro
       acts={isAllowed ? acts : undefined}
       call={isAllowed ? call : undefined}
     >
-      <nav aria-label="Access" className="-mt-2 overflow-x-auto">
+      <nav ref={places} aria-label="Access" className="-mt-2 overflow-x-auto">
         <ul className="flex gap-1 border-b border-line">
           {PLACES.filter(({ needs }) => may(needs)).map(({ to, title }) => (
             <li key={to}>

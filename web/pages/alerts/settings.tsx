@@ -88,7 +88,7 @@ function Form({ answer: { value, etag } }: { answer: Answer<AlertSettings> }) {
       ) ? (
         <ErrorNote error={error} />
       ) : null}
-      <div className="grid gap-4 sm:grid-cols-3">
+      <div className="grid items-start gap-4 sm:grid-cols-3">
         {FIELDS.map(({ name, label, why, none }) => (
           <Field key={name} label={label} param={name} error={error} why={why}>
             <input

@@ -106,5 +106,5 @@ const COLUMNS: Column<Batch>[] = [
   { title: 'Progress', cell: (batch) => <BatchBar batch={batch} /> },
   { title: 'Cost', align: 'right', cell: (batch) => <BatchCost batch={batch} /> },
   { title: 'Created', onPhone: false, cell: ({ created_at }) => <Time at={created_at} ago /> },
-  { title: 'Act', onPhone: false, cell: (batch) => <CancelBatch batch={batch} /> },
+  { title: 'Act', isQuiet: true, onPhone: false, cell: (batch) => <CancelBatch batch={batch} /> },
 ];

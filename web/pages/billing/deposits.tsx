@@ -14,8 +14,20 @@ const KINDS: Readonly<Record<Deposit['kind'], string>> = {
 };
 
 const COLUMNS: readonly Column<Deposit>[] = [
-  { title: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Kind', cell: ({ kind }) => <span className="whitespace-nowrap">{KINDS[kind]}</span> },
+  {
+    title: 'When',
+    cell: ({ created_at, kind }) => (
+      <>
+        <Time at={created_at} />
+        <div className="text-sm text-soft sm:hidden">{KINDS[kind]}</div>
+      </>
+    ),
+  },
+  {
+    title: 'Kind',
+    onPhone: false,
+    cell: ({ kind }) => <span className="whitespace-nowrap">{KINDS[kind]}</span>,
+  },
   {
     title: 'Reference',
     onPhone: false,
@@ -51,10 +63,10 @@ export function Deposits({ statement: { deposits, credit, deposited } }: { state
       keyOf={({ id }) => id}
       foot={
         <tr className="font-medium">
-          <th scope="row" colSpan={2} className="px-3 py-2 pl-4 text-left font-medium">
+          <th scope="row" className="px-3 py-2 pl-4 text-left font-medium">
             Sum
           </th>
-          <td className="max-sm:hidden" />
+          <td colSpan={2} className="max-sm:hidden" />
           <td className="px-3 py-2 pr-4 text-right figures">
             <ExactMoney amount={sum} />
           </td>

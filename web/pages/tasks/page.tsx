@@ -115,7 +115,7 @@ const COLUMNS: Column<Task>[] = [
     onPhone: false,
     cell: ({ webhook }) => webhook?.status ?? <span className="text-soft">–</span>,
   },
-  { title: 'Act', onPhone: false, cell: (task) => <CancelTask task={task} /> },
+  { title: 'Act', isQuiet: true, onPhone: false, cell: (task) => <CancelTask task={task} /> },
 ];
 
 function Filters({

@@ -21,3 +21,10 @@ test('bounds are said in words', () => {
   expect(boundsOf({ anyOf: [{ const: 'a' }, { const: 'b' }] })).toBe('One of a, b.');
   expect([true, false, null, 3].map(wordsOf)).toEqual(['on', 'off', 'none', '3']);
 });
+
+test('objects are JSON, also in lists', () => {
+  const limits = [{ concurrent_calls: 20 }, { model: 'gpt-4o' }];
+  expect(differences({ limits: null }, { limits })).toEqual([
+    { name: 'limits', before: 'none', after: '{"concurrent_calls":20}, {"model":"gpt-4o"}' },
+  ]);
+});

@@ -18,7 +18,9 @@ function textOf(members: Record<string, unknown> | undefined, name: string): str
   if (!members || !Object.hasOwn(members, name)) return undefined;
   const value = members[name];
   if (value === null) return 'none';
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(inWords).join(', ');
+  return inWords(value);
 }
+
+const inWords = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -22,7 +22,12 @@ export function Invitations() {
   const { query, more } = useListPages<Invitation>(['invitations'], PATH, filter);
   const columns: Column<Invitation>[] = [
     { title: 'Invited', cell: ({ email }) => <span className="break-all">{email}</span> },
-    { title: 'Role', cell: (each) => ('role' in each ? each.role : 'operator') },
+    {
+      title: 'Role',
+      cell: (each) => (
+        <span className="whitespace-nowrap">{'role' in each ? each.role : 'operator'}</span>
+      ),
+    },
     {
       title: 'How',
       onPhone: false,

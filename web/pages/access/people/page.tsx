@@ -53,7 +53,7 @@ function Members() {
     {
       title: 'Person',
       cell: ({ id, name, email }) => (
-        <div className="min-w-32">
+        <div className="min-w-24 sm:min-w-32">
           <bdi className="font-medium">{name}</bdi>
           {id === own_id ? <span className="text-soft"> (you)</span> : null}
           <div className="text-[0.9em] break-all text-soft">{email}</div>

@@ -49,7 +49,12 @@ export function callColumns(names: ReadonlyMap<string, string> | undefined): Col
       title: 'Time to end',
       align: 'right',
       onPhone: false,
-      cell: ({ duration_ms }) => (duration_ms === null ? <None /> : duration(duration_ms)),
+      cell: ({ duration_ms }) =>
+        duration_ms === null ? (
+          <None />
+        ) : (
+          <span className="whitespace-nowrap">{duration(duration_ms)}</span>
+        ),
     },
     { title: 'Cost', align: 'right', cell: ({ amount }) => <Money usd={amount} /> },
   ];

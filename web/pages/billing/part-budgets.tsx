@@ -13,7 +13,6 @@ import { CapBar } from '../../parts/cap-bar.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { GoLink } from '../../parts/go-link.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Section } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -96,9 +95,14 @@ function Listed({ budgets, canWrite }: ListedProps) {
     { title: 'Period', onPhone: false, cell: ({ period }) => PERIOD_SAYS[period] },
     {
       title: 'Used',
-      cell: ({ used_amount, held_amount, limit_amount }) => (
-        <div className="min-w-28 sm:min-w-40">
-          <CapBar used={used_amount} held={held_amount} cap={limit_amount} />
+      cell: (budget) => (
+        <div className="min-w-28 sm:min-w-32">
+          <CapBar used={budget.used_amount} held={budget.held_amount} cap={budget.limit_amount} />
+          {canWrite ? (
+            <div className="mt-3 sm:hidden">
+              <Acts of={budget} owner={ownerOf(budget)} />
+            </div>
+          ) : null}
         </div>
       ),
     },
@@ -122,7 +126,7 @@ function Listed({ budgets, canWrite }: ListedProps) {
   const acts: Column<Budget> = {
     title: 'Acts',
     isQuiet: true,
-    align: 'right',
+    onPhone: false,
     cell: (budget) => <Acts of={budget} owner={ownerOf(budget)} />,
   };
   return (
@@ -137,17 +141,16 @@ function Listed({ budgets, canWrite }: ListedProps) {
 
 function Acts({ of: budget, owner }: { of: Budget; owner: string }) {
   const [open, setOpen] = useState<BudgetAct>();
+  const name = nameOf(budget, owner);
   return (
-    <>
-      <Menu
-        label={`Acts on the ${nameOf(budget, owner)}`}
-        button="⋯"
-        acts={[
-          { label: 'Change…', act: () => setOpen('change') },
-          { label: 'Delete…', act: () => setOpen('delete'), isDanger: true },
-        ]}
-      />
+    <div className="-my-1.5 flex max-sm:-ml-3 sm:-mr-3">
+      <Button kind="quiet" aria-label={`Change the ${name}`} onClick={() => setOpen('change')}>
+        Change…
+      </Button>
+      <Button kind="quiet" aria-label={`Delete the ${name}`} onClick={() => setOpen('delete')}>
+        Delete…
+      </Button>
       <BudgetActDialog of={budget} owner={owner} act={open} onClose={() => setOpen(undefined)} />
-    </>
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { MutatedFile } from '../mutant.ts';
 
+const SETTLE_TESTS = ['test/db/ledger/settle.test.ts'];
 const LEDGER_TESTS = ['test/actors/money/ledger.test.ts', 'test/actors/money/holds.test.ts'];
 const MISHAPS = ['test/actors/money/mishaps.test.ts'];
 const SCHEDULED = ['test/sim/near-cap.test.ts'];
@@ -254,8 +255,8 @@ export const LEDGER: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'db/ledger/settle.ts',
-    tests: LEDGER_TESTS,
+    path: 'db/ledger/settle-statement.ts',
+    tests: [...SETTLE_TESTS, ...LEDGER_TESTS],
     mutants: [
       {
         name: 'a closed grant is charged',
@@ -264,13 +265,29 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'the overrun of a closed grant is lost',
-        from: 'else coalesce(rare.overrun_nano_usd, 0) + charged_nano_usd end',
-        to: 'else coalesce(rare.overrun_nano_usd, 0) end',
+        from: ' + charged_nano_usd end',
+        to: ' end',
       },
       {
         name: 'a repeated charge is added to the grant again',
-        from: 'on conflict do nothing',
-        to: 'on conflict (id) do update set id = excluded.id',
+        from: "formsOf('on conflict do nothing')",
+        to: "formsOf('on conflict (id) do update set id = excluded.id')",
+      },
+      {
+        name: 'the values that few lines have are lost',
+        from: 'return has_rare ? forms.rare : forms.plain;',
+        to: 'return forms.plain;',
+      },
+    ],
+  },
+  {
+    path: 'db/ledger/settle.ts',
+    tests: [...SETTLE_TESTS, ...LEDGER_TESTS],
+    mutants: [
+      {
+        name: 'a fact that some lines lack moves to other lines',
+        from: "value ?? 'null'",
+        to: "value ?? ''",
       },
       {
         name: 'the answer to a repeated charge has the requested amounts',

@@ -14,6 +14,7 @@ import { CONTRACTS } from './list/contracts.ts';
 import { DEBUG } from './list/debug.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
+import { LEDGER_ROWS } from './list/ledger-rows.ts';
 import { LIMITS } from './list/limits.ts';
 import { LISTS } from './list/lists.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
@@ -42,6 +43,7 @@ export const MUTANTS = candidatesOf([
   ...PEOPLE_MUTANTS,
   ...QUOTA,
   ...LEDGER,
+  ...LEDGER_ROWS,
   ...BUDGETS,
   ...BUS,
   ...CHANNELS,

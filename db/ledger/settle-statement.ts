@@ -37,7 +37,7 @@ interface RareColumns {
   readonly join: string;
 }
 
-/** A join with no rows would still cost a hundredth of the statement. */
+/** Most settlements have no rare values, and need no join with them. */
 const PLAIN: RareColumns = {
   ...{ request_id: 'id', overrun: '0', list: 'null::int8', counted: 'null::int8' },
   ...{ count: () => '0', detail: 'null::jsonb', place: '', join: '' },

@@ -109,15 +109,17 @@ async function insertLines(
   { skip_repeated }: { skip_repeated: boolean },
 ): Promise<Inserted> {
   const rare = lines.flatMap(rareOf);
-  const statement = settleStatement({ skip_repeated, has_rare: rare.length > 0 });
-  const values = [...valuesOf(lines), ...(rare.length > 0 ? [JSON.stringify(rare)] : [])];
+  const has_rare = rare.length > 0;
+  const statement = settleStatement({ skip_repeated, has_rare });
+  const values = valuesOf(lines);
+  if (has_rare) values.push(JSON.stringify(rare));
   const [row] = await sql.unsafe<Inserted[]>(statement, values, { prepare: true });
   return row ?? { booked: 0, has_absorbed: false };
 }
 
 /**
  * Returns the values of `settleStatement` that all lines have, in its order. One loop fills all columns: it runs for
- * every line, and a callback for each column takes twice as long.
+ * every line, and a callback for each column took a fifth longer (measured).
  */
 function valuesOf(lines: readonly InlineLine[]): string[] {
   const { common, common_of } = groupByCommon(lines);

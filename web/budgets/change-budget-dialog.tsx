@@ -8,6 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { isShownBeside } from '../parts/field.tsx';
+import { ForeignNote } from '../parts/foreign-note.tsx';
 import { say } from '../parts/said.tsx';
 import {
   type BudgetForm,
@@ -71,7 +72,14 @@ export function ChangeBudgetDialog({ of: budget, owner, onClose }: ChangeBudgetP
         {error && !isShownBeside(error, ['limit_amount', ...WHEN_REACHED_PARAMS]) ? (
           <ErrorNote error={error} />
         ) : null}
-        {isForeign ? <ForeignNote now={base} /> : null}
+        {isForeign ? (
+          <ForeignNote what="budget">
+            <p className="mt-1 text-soft">
+              It is <bdi className="text-ink">{inWords(base)}</bdi>. Saving puts your changes in its
+              place.
+            </p>
+          </ForeignNote>
+        ) : null}
         <LimitField text={form.limit} onChange={(limit) => change({ limit })} error={error} />
         <WhenReachedField
           value={form.choice}
@@ -95,16 +103,3 @@ export function ChangeBudgetDialog({ of: budget, owner, onClose }: ChangeBudgetP
 /** The settings of a budget in words. */
 const inWords = ({ limit_amount, when_reached }: Budget): string =>
   `${Amount.ofUsd(limit_amount).exact}; then ${saysWhenReached(when_reached)}`;
-
-function ForeignNote({ now }: { now: Budget }) {
-  return (
-    <div role="alert" className="rounded-box border border-warn bg-warn-soft px-4 py-3">
-      <p className="font-medium text-warn">
-        Somebody else changed this budget after you opened it. Nothing of yours is saved yet.
-      </p>
-      <p className="mt-1 text-soft">
-        It is <bdi className="text-ink">{inWords(now)}</bdi>. Saving puts your changes in its place.
-      </p>
-    </div>
-  );
-}

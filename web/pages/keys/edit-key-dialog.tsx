@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { isShownBeside } from '../../parts/field.tsx';
+import { ForeignNote } from '../../parts/foreign-note.tsx';
 import { changeKey, keyPath } from './key-data.ts';
 import { KeyFields, LABELS } from './key-fields.tsx';
 import { changesOf, type ForeignChange, formOf, rebase } from './key-form.ts';
@@ -61,7 +62,7 @@ export function EditKeyDialog({ opened, onClose }: EditKeyProps) {
     <Dialog title="Edit the key" onClose={onClose} dismissible={!hasChanges}>
       <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
         {error && !isShownBeside(error, shownBeside(form)) ? <ErrorNote error={error} /> : null}
-        {foreign.length > 0 ? <ForeignNote changes={foreign} /> : null}
+        {foreign.length > 0 ? <ForeignChanges changes={foreign} /> : null}
         <KeyFields form={form} onChange={setForm} error={error} available={balance?.available} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
@@ -74,12 +75,9 @@ export function EditKeyDialog({ opened, onClose }: EditKeyProps) {
   );
 }
 
-function ForeignNote({ changes }: { changes: readonly ForeignChange[] }) {
+function ForeignChanges({ changes }: { changes: readonly ForeignChange[] }) {
   return (
-    <div role="alert" className="rounded-box border border-warn bg-warn-soft px-4 py-3">
-      <p className="font-medium text-warn">
-        Somebody else changed this key after you opened it. Nothing of yours is saved yet.
-      </p>
+    <ForeignNote what="key">
       <ul className="mt-1 grid gap-0.5 text-soft">
         {changes.map(({ field, before, now, isContested }) => (
           <li key={field}>
@@ -88,6 +86,6 @@ function ForeignNote({ changes }: { changes: readonly ForeignChange[] }) {
           </li>
         ))}
       </ul>
-    </div>
+    </ForeignNote>
   );
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type Clock, systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { Quotas } from '../../../src/actors/money/quotas.ts';
 import { makeBudget, readWindows, setDatabaseClock } from '../../support/budgets.ts';
-import { type Account, line, openLedger, type TestLedger } from '../../support/ledger.ts';
+import { type Account, grant, line, openLedger, type TestLedger } from '../../support/ledger.ts';
 import { findMoneyFaults } from '../../support/money-faults.ts';
 
 setDefaultTimeout(60_000);
@@ -86,6 +86,18 @@ describe('when the day ends', () => {
       { starts_on: '2026-10-25', used: 100, held: 0 },
       { starts_on: '2026-10-26', used: 70, held: 0 },
     ]);
+  });
+
+  test('the grant of the day gets more money for a call in flight, and none for a new call', async () => {
+    const { of, quotas } = await beforeMidnight();
+    const { lane } = ledger;
+    const first = grant(of, 40);
+    expect(await lane.submit(first)).toMatchObject({ type: 'granted', granted: 40 });
+    await passMidnight();
+    const more = { ...first, expected_granted: 40 };
+    expect(await lane.submit(more)).toMatchObject({ type: 'granted', granted: 40 });
+    expect(await lane.submit({ ...more, in_flight: true })).toMatchObject({ granted: 80 });
+    await quotas.close();
   });
 
   test('a key whose budget was spent is admitted at once', async () => {

@@ -139,7 +139,7 @@ export const BUDGETS: readonly MutatedFile[] = [
   },
   {
     path: 'src/actors/money/grant-commands.ts',
-    tests: WINDOWS,
+    tests: [...TURN, ...WINDOWS],
     mutants: [
       {
         name: 'a grant of yesterday gets money for new calls',

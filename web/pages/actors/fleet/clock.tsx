@@ -19,13 +19,16 @@ interface ClockProps {
 
 /** The slider over the last hour, and the button that holds the picture. */
 export function Clock({ at, shown, go, isPaused, pause }: ClockProps) {
-  const [ago_s, setAgo] = useState(() => agoOf(at));
-  useEffect(() => setAgo(agoOf(at)), [at]);
+  // What the person chose, until the page shows it. To compare with `at` would not do: its age grows meanwhile.
+  const [chosen_s, choose] = useState<number>();
+  const ago_s = chosen_s ?? agoOf(at);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new instant takes the place of what was chosen.
+  useEffect(() => choose(undefined), [at]);
   useEffect(() => {
-    if (ago_s === agoOf(at)) return;
-    const timer = setTimeout(() => go(ago_s === 0 ? undefined : instantOf(ago_s)), REST_MS);
+    if (chosen_s === undefined) return;
+    const timer = setTimeout(() => go(chosen_s === 0 ? undefined : instantOf(chosen_s)), REST_MS);
     return () => clearTimeout(timer);
-  }, [ago_s, at, go]);
+  }, [chosen_s, go]);
   const said = ago_s === 0 ? (isPaused ? 'Paused' : 'Now') : `${duration(ago_s * 1_000)} ago`;
   return (
     <div className="grid gap-2 rounded-box border border-line bg-card px-4 py-3 sm:grid-cols-[auto_minmax(0,1fr)_auto] sm:items-center sm:gap-4">
@@ -42,7 +45,7 @@ export function Clock({ at, shown, go, isPaused, pause }: ClockProps) {
           max={0}
           step={1}
           value={-ago_s}
-          onChange={({ target }) => setAgo(-Number(target.value))}
+          onChange={({ target }) => choose(-Number(target.value))}
         />
         <p className="flex flex-wrap justify-between gap-x-4 text-sm text-soft" aria-live="off">
           <span>{said}</span>
@@ -52,7 +55,7 @@ export function Clock({ at, shown, go, isPaused, pause }: ClockProps) {
       <Button
         kind={ago_s === 0 ? 'quiet' : 'primary'}
         disabled={ago_s === 0}
-        onClick={() => setAgo(0)}
+        onClick={() => choose(0)}
       >
         Now
       </Button>

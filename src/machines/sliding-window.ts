@@ -20,10 +20,12 @@ export interface SlidingWindow {
   readonly slots: Map<number, Slot>;
   /** The sum of all slots. */
   sum: number;
+  /** No slot had its last amount before this time, ms since 1970. It may be too early. */
+  oldest_ms: number;
 }
 
 export function newWindow(): SlidingWindow {
-  return { slots: new Map(), sum: 0 };
+  return { slots: new Map(), sum: 0, oldest_ms: Number.POSITIVE_INFINITY };
 }
 
 /** Returns the number of the slot of a time. */
@@ -58,6 +60,7 @@ export function add(window: SlidingWindow, amount: number, now_ms: number): void
     existing.taken += amount;
     existing.last_ms = Math.max(existing.last_ms, now_ms);
   } else window.slots.set(slot, { taken: amount, last_ms: now_ms });
+  if (now_ms < window.oldest_ms) window.oldest_ms = now_ms;
   window.sum += amount;
 }
 
@@ -70,10 +73,15 @@ export function correct(window: SlidingWindow, number: number, change: number): 
   slot.taken = taken;
 }
 
-/** Most calls find no slot to forget, and read only the oldest one. */
+/** Most calls find no slot to forget, and look at none. */
 function forgetBefore(window: SlidingWindow, time_ms: number): void {
+  if (window.oldest_ms > time_ms) return;
+  window.oldest_ms = Number.POSITIVE_INFINITY;
   for (const [number, { taken, last_ms }] of window.slots) {
-    if (last_ms > time_ms) return;
+    if (last_ms > time_ms) {
+      window.oldest_ms = last_ms;
+      return;
+    }
     window.slots.delete(number);
     window.sum -= taken;
   }

@@ -1,7 +1,13 @@
 import type { ReachedLimit } from '../../../db/records/record.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { Exceeded, LimitedCall, LimitStore, Take, Taken } from './limit.ts';
-import { takesOf } from './limit.ts';
+import {
+  type Exceeded,
+  type LimitedCall,
+  type LimitStore,
+  type Taken,
+  type Taking,
+  takingOf,
+} from './limit.ts';
 import { MoveDue, reachedLimit } from './move-due.ts';
 import type { Shares } from './shares.ts';
 
@@ -31,23 +37,21 @@ export class CallLimits {
    */
   take(call: LimitedCall): Promise<LimitLease> | LimitLease | undefined {
     if (!call.key.limits?.length) return undefined;
-    const takes = takesOf(call);
-    if (takes.length === 0) return undefined;
+    const taking = takingOf(call);
+    if (!taking) return undefined;
     const ready = this.shares?.ready();
-    return ready
-      ? ready.then(() => this.takeAll(takes, call.call_id))
-      : this.takeAll(takes, call.call_id);
+    return ready ? ready.then(() => this.takeAll(taking)) : this.takeAll(taking);
   }
 
-  private takeAll(takes: readonly Take[], call_id: string): Promise<LimitLease> | LimitLease {
-    const taken = this.store.take(takes, call_id);
+  private takeAll(taking: Taking): Promise<LimitLease> | LimitLease {
+    const taken = this.store.take(taking);
     return taken instanceof Promise
-      ? taken.then((later) => this.leaseOf(takes, call_id, later))
-      : this.leaseOf(takes, call_id, taken);
+      ? taken.then((later) => this.leaseOf(taking, later))
+      : this.leaseOf(taking, taken);
   }
 
   /** Throws if a limit refuses or moves the call. */
-  private leaseOf(takes: readonly Take[], call_id: string, taken: Taken | Exceeded): LimitLease {
+  private leaseOf(taking: Taking, taken: Taken | Exceeded): LimitLease {
     if ('take' in taken) {
       const { move_to } = taken.take;
       throw move_to === undefined
@@ -60,7 +64,7 @@ export class CallLimits {
       end: (used) => {
         if (hasEnded) return;
         hasEnded = true;
-        this.store.end(takes, call_id, taken, used);
+        this.store.end(taking, taken, used);
       },
     };
   }
@@ -72,8 +76,8 @@ const SAYS = {
   calls: 'calls at the same time',
 } as const;
 
-function exceededError({ take, wait_ms }: Exceeded): WeirError {
-  const { unit, limit, amount, model } = take;
+function exceededError({ take, amount, wait_ms }: Exceeded): WeirError {
+  const { unit, limit, model } = take;
   const of = model === null ? 'this API key' : `this API key for ${model}`;
   if (!Number.isFinite(wait_ms)) {
     const message = `This request may use ${amount} tokens, and the limit of ${of} is ${limit} tokens per minute.`;

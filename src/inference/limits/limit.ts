@@ -16,19 +16,33 @@ export interface KeyLimit {
 /** What is counted. */
 type Unit = 'requests' | 'tokens' | 'calls';
 
-/** What one call takes of one limit. */
+/** A limit of which a call takes: one, or its tokens. */
 export interface Take {
   /** The name of the counter: of the key, the model and the unit. */
   readonly name: string;
   readonly unit: Unit;
   readonly limit: number;
-  readonly amount: number;
   /** The model of the limit; null = all models. */
   readonly model: string | null;
   /** True if a call that exceeds the limit takes all the same. */
   readonly is_soft: boolean;
   /** The model to which a call moves that exceeds the limit. Then it takes nothing. */
   readonly move_to?: string;
+}
+
+/** What one call takes. */
+export interface Taking {
+  /** All calls of a key with one model have the same list, so a store can keep what it knows of it. */
+  readonly takes: readonly Take[];
+  /** The most tokens that the call may use; 0 if none are limited. */
+  readonly tokens: number;
+  /** UUID of the call. */
+  readonly call_id: string;
+}
+
+/** Returns how much a call takes of a limit. */
+export function amountOf({ unit }: Take, tokens: number): number {
+  return unit === 'tokens' ? tokens : 1;
 }
 
 /** A call that may be limited. */
@@ -48,6 +62,8 @@ export interface LimitedCall {
 /** The limit that a call would exceed. */
 export interface Exceeded {
   readonly take: Take;
+  /** How much of it the call would take. */
+  readonly amount: number;
   /** The time until it may fit, ms; Infinity if the call alone is above the limit. */
   readonly wait_ms: number;
 }
@@ -62,12 +78,12 @@ export interface Taken {
 /** Counts calls of all replicas, or of this one. */
 export interface LimitStore {
   /** Takes all or nothing. */
-  take(takes: readonly Take[], call_id: string): Promise<Taken | Exceeded> | Taken | Exceeded;
+  take(taking: Taking): Promise<Taken | Exceeded> | Taken | Exceeded;
   /** Ends a call: `used` tokens of those that it took. Must not throw. */
-  end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void;
+  end(taking: Taking, taken: Taken, used: number): void;
 }
 
-/** The takes of calls of a key with one model, but for the tokens: their `amount` is 1. */
+/** The takes of calls of a key with one model. */
 interface KnownTakes {
   readonly key_id: string;
   readonly takes: readonly Take[];
@@ -81,12 +97,11 @@ const known = new WeakMap<readonly KeyLimit[], Map<string, KnownTakes[]>>();
 const kindOf = ({ is_concurrent, may_move }: LimitedCall) =>
   (is_concurrent ? 2 : 0) + (may_move ? 1 : 0);
 
-/** Returns what a call takes. Most keys have no limits. */
-export function takesOf(call: LimitedCall): readonly Take[] {
+/** Returns what a call takes; undefined if nothing of it is limited. */
+export function takingOf(call: LimitedCall): Taking | undefined {
   const { takes, has_tokens } = knownTakes(call);
-  if (!has_tokens) return takes;
-  const amount = call.tokens();
-  return takes.map((take) => (take.unit === 'tokens' ? { ...take, amount } : take));
+  if (takes.length === 0) return undefined;
+  return { takes, tokens: has_tokens ? call.tokens() : 0, call_id: call.call_id };
 }
 
 /** Makes the takes of the first such call. All calls share them, because their names cost time. */
@@ -120,7 +135,7 @@ function newTakes(
     const add = (unit: Unit, most: number | null) => {
       if (most === null) return;
       const name = `${key_id}:${unit}:${model ?? ''}`;
-      const take = { name, unit, limit: most, amount: 1, model };
+      const take = { name, unit, limit: most, model };
       if (typeof when_reached === 'string' || !may_move) {
         takes.push({ ...take, is_soft: when_reached !== 'refuse' });
       } else moving.push({ ...take, is_soft: false, move_to: when_reached.move_to });

@@ -6,7 +6,14 @@ import {
   slotOf,
   waitFor,
 } from '../../machines/sliding-window.ts';
-import type { Exceeded, LimitStore, Take, Taken } from './limit.ts';
+import {
+  amountOf,
+  type Exceeded,
+  type LimitStore,
+  type Take,
+  type Taken,
+  type Taking,
+} from './limit.ts';
 
 /** How long a call waits for another one to end is not known. */
 const CALL_WAIT_MS = 1_000;
@@ -14,10 +21,26 @@ const CALL_WAIT_MS = 1_000;
 const MANY_COUNTERS = 100_000;
 const FORGET_MS = 10_000;
 
+/** What was taken of one limit. */
+interface Counter {
+  readonly window: SlidingWindow;
+  /** The calls at the same time. */
+  running: number;
+}
+
+/** A list of takes, each with its counter. */
+interface Counted {
+  /** How often counters had been forgotten when these were found. One of them may be forgotten since. */
+  readonly as_of: number;
+  readonly list: readonly { readonly take: Take; readonly counter: Counter }[];
+}
+
 /** Counts the calls of this replica, which may use a share of each limit. */
 export class MemoryStore implements LimitStore {
-  private readonly windows = new Map<string, SlidingWindow>();
-  private readonly running = new Map<string, number>();
+  private readonly counters = new Map<string, Counter>();
+  /** Calls find their counters here: to find each of them by its name cost more than to count. */
+  private readonly known = new WeakMap<readonly Take[], Counted>();
+  private forgettings = 0;
   private forgot_at_ms = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -26,58 +49,67 @@ export class MemoryStore implements LimitStore {
     private readonly shareOf: (limit: number) => number,
   ) {}
 
-  take(takes: readonly Take[]): Taken | Exceeded {
+  take({ takes, tokens }: Taking): Taken | Exceeded {
     const now_ms = this.now();
+    const counted = this.countedOf(takes);
     let exceeded: Exceeded[] | undefined;
-    for (const take of takes) {
-      const wait_ms = this.waitOf(take, this.shareOf(take.limit), now_ms);
+    for (const { take, counter } of counted) {
+      const amount = amountOf(take, tokens);
+      const wait_ms = this.waitOf(take, counter, amount, now_ms);
       if (wait_ms <= 0) continue;
-      if (!take.is_soft) return { take, wait_ms };
+      if (!take.is_soft) return { take, amount, wait_ms };
       exceeded ??= [];
-      exceeded.push({ take, wait_ms });
+      exceeded.push({ take, amount, wait_ms });
     }
     const slot = slotOf(now_ms);
-    for (const { name, unit, amount } of takes) {
-      if (unit === 'calls') this.running.set(name, (this.running.get(name) ?? 0) + 1);
-      else add(this.windowOf(name), amount, now_ms);
+    for (const { take, counter } of counted) {
+      if (take.unit === 'calls') counter.running += 1;
+      else add(counter.window, amountOf(take, tokens), now_ms);
     }
     return exceeded ? { slot, exceeded } : { slot };
   }
 
-  end(takes: readonly Take[], _call_id: string, { slot }: Taken, used: number): void {
-    for (const { name, unit, amount } of takes) {
-      if (unit === 'tokens') correct(this.windowOf(name), slot, used - amount);
-      if (unit === 'calls') {
-        const left = (this.running.get(name) ?? 0) - 1;
-        if (left > 0) this.running.set(name, left);
-        else this.running.delete(name);
-      }
+  end({ takes, tokens }: Taking, { slot }: Taken, used: number): void {
+    for (const { take, counter } of this.countedOf(takes)) {
+      if (take.unit === 'tokens') correct(counter.window, slot, used - tokens);
+      if (take.unit === 'calls') counter.running -= 1;
     }
   }
 
-  private waitOf({ name, unit, amount, limit }: Take, share: number, now_ms: number): number {
-    if (unit === 'calls') return (this.running.get(name) ?? 0) < share ? 0 : CALL_WAIT_MS;
-    const wait_ms = waitFor(this.windowOf(name), { amount, limit: share, now_ms });
+  private waitOf({ unit, limit }: Take, counter: Counter, amount: number, now_ms: number): number {
+    const share = this.shareOf(limit);
+    if (unit === 'calls') return counter.running < share ? 0 : CALL_WAIT_MS;
+    const wait_ms = waitFor(counter.window, { amount, limit: share, now_ms });
     // A share may grow when another replica stops.
     return Number.isFinite(wait_ms) || amount > limit ? wait_ms : CALL_WAIT_MS;
   }
 
-  private windowOf(name: string): SlidingWindow {
-    const existing = this.windows.get(name);
-    if (existing) return existing;
-    if (this.windows.size >= MANY_COUNTERS) this.forgetOld();
-    const window = newWindow();
-    this.windows.set(name, window);
-    return window;
+  private countedOf(takes: readonly Take[]): Counted['list'] {
+    const known = this.known.get(takes);
+    if (known?.as_of === this.forgettings) return known.list;
+    if (this.counters.size >= MANY_COUNTERS) this.forgetOld();
+    const list = takes.map((take) => ({ take, counter: this.counterOf(take.name) }));
+    this.known.set(takes, { as_of: this.forgettings, list });
+    return list;
   }
 
+  private counterOf(name: string): Counter {
+    const existing = this.counters.get(name);
+    if (existing) return existing;
+    const counter = { window: newWindow(), running: 0 };
+    this.counters.set(name, counter);
+    return counter;
+  }
+
+  /** Forgets counters that count nothing. A call that runs keeps its counters of calls. */
   private forgetOld(): void {
     const now_ms = this.now();
     if (now_ms - this.forgot_at_ms < FORGET_MS) return;
     this.forgot_at_ms = now_ms;
-    for (const [name, window] of this.windows) {
+    this.forgettings += 1;
+    for (const [name, { window, running }] of this.counters) {
       waitFor(window, { amount: 0, limit: Number.POSITIVE_INFINITY, now_ms });
-      if (window.slots.size === 0) this.windows.delete(name);
+      if (running === 0 && window.slots.size === 0) this.counters.delete(name);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../actors/clock.ts';
 import { RedisPause } from '../redis-pause.ts';
-import type { Exceeded, LimitStore, Take, Taken } from './limit.ts';
+import { amountOf, type Exceeded, type LimitStore, type Taken, type Taking } from './limit.ts';
 import { CORRECT_SCRIPT, RENEW_SCRIPT, TAKE_SCRIPT } from './redis-script.ts';
 
 /** If a replica dies, its calls count until their leases end. */
@@ -34,12 +34,12 @@ export class RedisStore implements LimitStore {
 
   constructor(private readonly deps: RedisStoreDeps) {}
 
-  async take(takes: readonly Take[], call_id: string): Promise<Taken | Exceeded> {
-    if (this.pause.isPaused || this.deps.redis.status !== 'ready')
-      return this.inMemory(takes, call_id);
+  async take(taking: Taking): Promise<Taken | Exceeded> {
+    if (this.pause.isPaused || this.deps.redis.status !== 'ready') return this.inMemory(taking);
+    const { takes, tokens, call_id } = taking;
     const { redis, lease_ms = CALL_LEASE_MS } = this.deps;
-    const args = takes.flatMap(({ unit, limit, amount, is_soft }) => [
-      ...[unit, limit, amount, is_soft ? 1 : 0],
+    const args = takes.flatMap((take) => [
+      ...[take.unit, take.limit, amountOf(take, tokens), take.is_soft ? 1 : 0],
     ]);
     const names = takes.map(({ name }) => this.nameOf(name));
     let answer: unknown;
@@ -51,27 +51,28 @@ export class RedisStore implements LimitStore {
     } catch {
       answer = 'late';
     }
-    if (answer === 'late') return this.inMemory(takes, call_id);
+    if (answer === 'late') return this.inMemory(taking);
     const [refused, wait_ms, slot, ...soft] = answer as [number, number, number, ...number[]];
     const take = takes[refused - 1];
-    if (take) return { take, wait_ms: waitOf(wait_ms) };
+    if (take) return { take, amount: amountOf(take, tokens), wait_ms: waitOf(wait_ms) };
     for (const { name, unit } of takes) if (unit === 'calls') this.keep(name, call_id);
-    return soft.length === 0 ? { slot } : { slot, exceeded: exceededOf(takes, soft) };
+    return soft.length === 0 ? { slot } : { slot, exceeded: exceededOf(taking, soft) };
   }
 
-  end(takes: readonly Take[], call_id: string, taken: Taken, used: number): void {
+  end(taking: Taking, taken: Taken, used: number): void {
     if ('in_memory' in taken) {
-      this.deps.fallback.end(takes, call_id, taken, used);
+      this.deps.fallback.end(taking, taken, used);
       return;
     }
+    const { takes, tokens, call_id } = taking;
     const { redis } = this.deps;
-    for (const { name, unit, amount } of takes) {
+    for (const { name, unit } of takes) {
       const key = this.nameOf(name);
       if (unit === 'calls') {
         this.forget(name, call_id);
         redis.zrem(key, call_id).catch(() => undefined);
-      } else if (unit === 'tokens' && used !== amount) {
-        redis.eval(CORRECT_SCRIPT, 1, key, taken.slot, used - amount).catch(() => undefined);
+      } else if (unit === 'tokens' && used !== tokens) {
+        redis.eval(CORRECT_SCRIPT, 1, key, taken.slot, used - tokens).catch(() => undefined);
       }
     }
   }
@@ -80,11 +81,8 @@ export class RedisStore implements LimitStore {
     this.stopClock();
   }
 
-  private async inMemory(
-    takes: readonly Take[],
-    call_id: string,
-  ): Promise<TakenInMemory | Exceeded> {
-    const taken = await this.deps.fallback.take(takes, call_id);
+  private async inMemory(taking: Taking): Promise<TakenInMemory | Exceeded> {
+    const taken = await this.deps.fallback.take(taking);
     return 'take' in taken ? taken : { ...taken, in_memory: true };
   }
 
@@ -131,9 +129,10 @@ function waitOf(ms: number): number {
 }
 
 /** Returns the soft limits of an answer of the script: their numbers, each with the time to wait. */
-function exceededOf(takes: readonly Take[], answer: readonly number[]): Exceeded[] {
+function exceededOf({ takes, tokens }: Taking, answer: readonly number[]): Exceeded[] {
   return takes.flatMap((take, index) => {
     const at = answer.findIndex((number, place) => place % 2 === 0 && number === index + 1);
-    return at < 0 ? [] : [{ take, wait_ms: waitOf(answer[at + 1] ?? 0) }];
+    if (at < 0) return [];
+    return [{ take, amount: amountOf(take, tokens), wait_ms: waitOf(answer[at + 1] ?? 0) }];
   });
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../../src/actors/clock.ts';
-import type { LimitStore, Take, Taken } from '../../../src/inference/limits/limit.ts';
+import type { LimitStore, Take, Taken, Taking } from '../../../src/inference/limits/limit.ts';
 import { MemoryStore } from '../../../src/inference/limits/memory-store.ts';
 import { RedisStore } from '../../../src/inference/limits/redis-store.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -29,11 +29,13 @@ async function replica(lease_ms = 30_000): Promise<RedisStore> {
   return new RedisStore({ redis, clock: systemClock, fallback, lease_ms });
 }
 
-const takeOf = (unit: Take['unit'], limit: number, amount = 1, is_soft = false): Take => ({
-  ...{ name: `${unit}:${crypto.randomUUID()}`, unit, limit, amount, model: null, is_soft },
+const takeOf = (unit: Take['unit'], limit: number, is_soft = false): Take => ({
+  ...{ name: `${unit}:${crypto.randomUUID()}`, unit, limit, model: null, is_soft },
+});
+const callOf = (takes: readonly Take[], tokens = 0): Taking => ({
+  ...{ takes, tokens, call_id: crypto.randomUUID() },
 });
 const isTaken = (answer: object): answer is Taken => !('take' in answer);
-const call = () => crypto.randomUUID();
 
 describe('three replicas with one Redis', () => {
   test.each([
@@ -42,7 +44,7 @@ describe('three replicas with one Redis', () => {
   ] as const)('take exactly the limit of %s together, under load', async (unit, limit) => {
     const stores = [await replica(), await replica(), await replica()];
     const takes = [takeOf(unit, limit)];
-    const all = Array.from({ length: 300 }, (_, n) => stores[n % 3]?.take(takes, call()));
+    const all = Array.from({ length: 300 }, (_, n) => stores[n % 3]?.take(callOf(takes)));
     const answers = await Promise.all(all);
     expect(answers.filter((answer) => answer && isTaken(answer))).toHaveLength(limit);
     for (const store of stores) store.stop();
@@ -50,13 +52,13 @@ describe('three replicas with one Redis', () => {
 
   test('a call that ends frees its place, and gives back the tokens that it did not use', async () => {
     const [first, second] = [await replica(), await replica()];
-    const takes = [takeOf('calls', 1), takeOf('tokens', 100, 80)];
-    const id = call();
-    const taken = (await first.take(takes, id)) as Taken;
-    expect(isTaken(await second.take(takes, call()))).toBe(false);
-    first.end(takes, id, taken, 10);
-    await until('the place is free', async () => isTaken(await second.take(takes, call())));
-    const rest = await second.take([takes[1] as Take], call());
+    const takes = [takeOf('calls', 1), takeOf('tokens', 100)];
+    const call = callOf(takes, 80);
+    const taken = (await first.take(call)) as Taken;
+    expect(isTaken(await second.take(callOf(takes, 80)))).toBe(false);
+    first.end(call, taken, 10);
+    await until('the place is free', async () => isTaken(await second.take(callOf(takes, 80))));
+    const rest = await second.take(callOf([takes[1] as Take], 80));
     // 10 were used and 80 are taken.
     expect(rest).toMatchObject({ take: { unit: 'tokens' } });
     for (const store of [first, second]) store.stop();
@@ -65,16 +67,12 @@ describe('three replicas with one Redis', () => {
   test('a soft limit refuses nothing, counts what is beyond it, and says when a call fits', async () => {
     const stores = [await replica(), await replica()];
     const takes = [
-      ...[
-        takeOf('requests', 2, 1, true),
-        takeOf('calls', 1, 1, true),
-        takeOf('tokens', 5, 6, true),
-      ],
+      ...[takeOf('requests', 2, true), takeOf('calls', 1, true), takeOf('tokens', 5, true)],
       takeOf('requests', 4),
     ];
     const exceeded: (readonly string[])[] = [];
     for (let n = 0; n < 4; n += 1) {
-      const taken = await stores[n % 2]?.take(takes, call());
+      const taken = await stores[n % 2]?.take(callOf(takes, 6));
       if (!taken || !isTaken(taken)) throw new Error('a soft limit refused a call');
       exceeded.push((taken.exceeded ?? []).map(({ take: { unit } }) => unit));
       for (const { take, wait_ms } of taken.exceeded ?? []) {
@@ -85,7 +83,7 @@ describe('three replicas with one Redis', () => {
     const all = ['requests', 'calls', 'tokens'];
     expect(exceeded).toEqual([['tokens'], ['calls', 'tokens'], all, all]);
     // A hard limit of the same call refuses it.
-    const refused = await stores[0]?.take(takes, call());
+    const refused = await stores[0]?.take(callOf(takes, 6));
     expect(refused).toMatchObject({ take: { unit: 'requests', limit: 4, is_soft: false } });
     for (const store of stores) store.stop();
   });
@@ -93,10 +91,10 @@ describe('three replicas with one Redis', () => {
   test('a refused call takes nothing of its other limits', async () => {
     const store = await replica();
     const [requests, calls] = [takeOf('requests', 5), takeOf('calls', 1)];
-    expect(isTaken(await store.take([requests, calls], call()))).toBe(true);
-    for (let n = 0; n < 10; n += 1) await store.take([requests, calls], call());
+    expect(isTaken(await store.take(callOf([requests, calls])))).toBe(true);
+    for (let n = 0; n < 10; n += 1) await store.take(callOf([requests, calls]));
     const answers = [];
-    for (let n = 0; n < 5; n += 1) answers.push(await store.take([requests], call()));
+    for (let n = 0; n < 5; n += 1) answers.push(await store.take(callOf([requests])));
     expect(answers.filter(isTaken)).toHaveLength(4);
     store.stop();
   });
@@ -104,24 +102,24 @@ describe('three replicas with one Redis', () => {
   test('the calls of a killed replica count until their leases end, those of others go on', async () => {
     const [killed, alive] = [await replica(300), await replica()];
     const takes = [takeOf('calls', 2)];
-    await killed.take(takes, call());
+    await killed.take(callOf(takes));
     killed.stop();
-    await alive.take(takes, call());
-    expect(isTaken(await alive.take(takes, call()))).toBe(false);
+    await alive.take(callOf(takes));
+    expect(isTaken(await alive.take(callOf(takes)))).toBe(false);
     await Bun.sleep(350);
-    expect(isTaken(await alive.take(takes, call()))).toBe(true);
-    expect(isTaken(await alive.take(takes, call()))).toBe(false);
+    expect(isTaken(await alive.take(callOf(takes)))).toBe(true);
+    expect(isTaken(await alive.take(callOf(takes)))).toBe(false);
     alive.stop();
   });
 
   test('an amount above the limit is refused for ever; a full minute says when it ends', async () => {
     const store: LimitStore = await replica();
-    expect(await store.take([takeOf('tokens', 10, 11)], call())).toMatchObject({
+    expect(await store.take(callOf([takeOf('tokens', 10)], 11))).toMatchObject({
       wait_ms: Number.POSITIVE_INFINITY,
     });
     const takes = [takeOf('requests', 1)];
-    await store.take(takes, call());
-    const refused = (await store.take(takes, call())) as { wait_ms: number };
+    await store.take(callOf(takes));
+    const refused = (await store.take(callOf(takes))) as { wait_ms: number };
     expect(refused.wait_ms).toBeGreaterThan(58_000);
     expect(refused.wait_ms).toBeLessThanOrEqual(60_000);
   });
@@ -137,7 +135,7 @@ test('while Redis is away, each replica counts its share in memory', async () =>
   await own.stop();
   const takes = [takeOf('requests', 100)];
   const answers = [];
-  for (let n = 0; n < 5; n += 1) answers.push(await store.take(takes, call()));
+  for (let n = 0; n < 5; n += 1) answers.push(await store.take(callOf(takes)));
   expect(answers.filter(isTaken)).toHaveLength(2);
   store.stop();
   redis.disconnect();

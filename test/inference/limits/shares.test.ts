@@ -106,18 +106,19 @@ describe('the shares of replicas', () => {
             if (each.type !== 'call' || !process) continue;
             for (let call = 0; call < each.count; call += 1) {
               await process.shares.ready();
-              const of = { limit, amount: 1, model: null, is_soft: false };
+              const of = { limit, model: null, is_soft: false };
               const takes = [
                 { ...of, name: 'k:requests:', unit: 'requests' as const },
                 { ...of, name: 'k:calls:', unit: 'calls' as const },
               ];
-              const answer = process.store.take(takes);
+              const taking = { takes, tokens: 0, call_id: '' };
+              const answer = process.store.take(taking);
               if ('take' in answer) continue;
               taken.push(clock.now());
               running.push({
                 process,
                 at: clock.now(),
-                end: () => process.store.end(takes, '', answer, 0),
+                end: () => process.store.end(taking, answer, 0),
               });
             }
             const since = clock.now() - MINUTE_MS;

@@ -14,6 +14,10 @@ export BUN_CONFIG_MAX_HTTP_REQUESTS
 # 10 ms, every stream would allocate its memory from the system again.
 MIMALLOC_PURGE_DELAY=${MIMALLOC_PURGE_DELAY:-10000}
 export MIMALLOC_PURGE_DELAY
+# And this: with the default, 1, each wait for the next bytes returns the holes in pages in use, and the next call takes
+# them again. Pages that are free as a whole are returned in both cases.
+MIMALLOC_PURGE_HOLES=${MIMALLOC_PURGE_HOLES:-0}
+export MIMALLOC_PURGE_HOLES
 
 CACHE=$ROOT/.cache
 BUN_HOME=$CACHE/bun-$BUN_VERSION

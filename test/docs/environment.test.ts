@@ -68,8 +68,10 @@ describe('the settings of the process', () => {
     expect(product).toContain(
       `BUN_CONFIG_MAX_HTTP_REQUESTS:-${Number.parseInt(bun?.usual ?? '', 10)}}`,
     );
-    const [purge] = rows.filter(({ names }) => names.includes('MIMALLOC_PURGE_DELAY'));
-    expect(product).toContain(`MIMALLOC_PURGE_DELAY:-${Number.parseInt(purge?.usual ?? '', 10)}}`);
+    for (const name of ['MIMALLOC_PURGE_DELAY', 'MIMALLOC_PURGE_HOLES']) {
+      const [purge] = rows.filter(({ names }) => names.includes(name));
+      expect(product).toContain(`${name}:-${Number.parseInt(purge?.usual ?? '', 10)}}`);
+    }
   });
 
   test('of the help texts are read by the code', () => {

@@ -139,6 +139,7 @@ function environment(
     NODE_ENV: undefined,
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
     MIMALLOC_PURGE_DELAY: '10000',
+    MIMALLOC_PURGE_HOLES: '0',
     // Only the tests of the dashboard need its build.
     WEIR_DASHBOARD: 'off',
     // Most tests send the same prompt many times, and expect an upstream's answer each time.

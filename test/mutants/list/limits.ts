@@ -50,8 +50,18 @@ export const LIMITS: readonly MutatedFile[] = [
   },
   {
     path: 'src/inference/limits/memory-store.ts',
-    tests: SOFT,
+    tests: [...SOFT, 'test/inference/limits/memory-store.test.ts'],
     mutants: [
+      {
+        name: 'calls count in a counter that was forgotten',
+        from: 'known?.as_of === this.forgettings',
+        to: 'known',
+      },
+      {
+        name: 'a counter is forgotten while a call runs',
+        from: 'running === 0 && window.slots.size === 0',
+        to: 'window.slots.size === 0',
+      },
       {
         name: 'a soft limit refuses calls',
         from: 'if (!take.is_soft) return',
@@ -59,7 +69,7 @@ export const LIMITS: readonly MutatedFile[] = [
       },
       {
         name: 'a soft limit says nothing',
-        from: '      exceeded.push({ take, wait_ms });\n',
+        from: '      exceeded.push({ take, amount, wait_ms });\n',
         to: '',
       },
     ],

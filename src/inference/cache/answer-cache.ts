@@ -220,12 +220,14 @@ export class Lookup {
   private identify(): RequestIdentity {
     const { model, headers, body_text, own } = this.call;
     this.identity ??= {
-      scope: this.scope,
-      kind: this.kind,
-      model_id: model.id,
-      version: mappingVersion(model, this.deps.channels(), own),
-      generation: this.generation,
-      headers,
+      place: {
+        scope: this.scope,
+        kind: this.kind,
+        model_id: model.id,
+        version: mappingVersion(model, this.deps.channels(), own),
+        generation: this.generation,
+        headers,
+      },
       body_text,
     };
     return this.identity;

@@ -26,8 +26,8 @@ const LEFT_OUT: Record<CachedKind, readonly string[]> = {
   stt: ['model'],
 };
 
-/** Everything that decides which answers are right for a call. */
-export interface RequestIdentity {
+/** All that decides which answers are right for a call, but for the body. Many calls share one such object. */
+export interface RequestPlace {
   /** The organization, or the organization and the key, whose answers the call may get. */
   readonly scope: string;
   readonly kind: CachedKind;
@@ -38,6 +38,11 @@ export interface RequestIdentity {
   readonly generation?: string;
   /** The request headers that go to the upstream. */
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Everything that decides which answers are right for a call. */
+export interface RequestIdentity {
+  readonly place: RequestPlace;
   /** The JSON text of the body. */
   readonly body_text: string;
 }
@@ -47,8 +52,8 @@ export interface RequestIdentity {
  * one part can pass for another part. Returns undefined if an object of the body has a key twice: the
  * upstream may read another value than Weir.
  */
-export function digestOf(identity: RequestIdentity): string | undefined {
-  const { scope, kind, model_id, version, generation = '', headers, body_text } = identity;
+export function digestOf({ place, body_text }: RequestIdentity): string | undefined {
+  const { scope, kind, model_id, version, generation = '', headers } = place;
   const body = canonicalBody(kind, body_text);
   if (body === undefined) return undefined;
   let parts = '';
@@ -60,8 +65,13 @@ export function digestOf(identity: RequestIdentity): string | undefined {
 
 /** True if two requests are the same to the byte. Then their digests are the same too. */
 export function isSameRequest(a: RequestIdentity, b: RequestIdentity): boolean {
+  return a.body_text === b.body_text && isSamePlace(a.place, b.place);
+}
+
+/** True if two requests differ in their bodies at most. */
+export function isSamePlace(a: RequestPlace, b: RequestPlace): boolean {
+  if (a === b) return true;
   return (
-    a.body_text === b.body_text &&
     a.scope === b.scope &&
     a.kind === b.kind &&
     a.model_id === b.model_id &&
@@ -71,7 +81,7 @@ export function isSameRequest(a: RequestIdentity, b: RequestIdentity): boolean {
   );
 }
 
-function haveSameValues(a: RequestIdentity['headers'], b: RequestIdentity['headers']): boolean {
+function haveSameValues(a: RequestPlace['headers'], b: RequestPlace['headers']): boolean {
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&

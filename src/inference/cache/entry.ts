@@ -1,10 +1,18 @@
 import { withoutDashes } from '../../errors/request-id.ts';
-import { digestOf, isSameRequest, type RequestIdentity } from './canonical-request.ts';
+import {
+  digestOf,
+  isSamePlace,
+  isSameRequest,
+  type RequestIdentity,
+  type RequestPlace,
+} from './canonical-request.ts';
 import type { Hit } from './hit.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
+import { type PackedTexts, type Slabs, textsOf } from './slabs.ts';
 
 /** What the objects of an entry need beside its texts, bytes (measured with `bun:jsc`). */
 const OVERHEAD_BYTES = 500;
+const NO_PIECES: readonly string[] = [];
 const MS_PER_HOUR = 3_600_000;
 const MS_PER_S = 1_000;
 /** A body that is longer is kept as its digest, characters. */
@@ -17,28 +25,30 @@ export interface StoredHit extends Hit {
 
 /**
  * A stored answer with its request. Most requests never come again. So an entry computes its digest,
- * and reads its answer, only when it may be needed.
+ * and reads its answer, only when it may be needed. Until then, its texts are packed (see `Slabs`).
  */
 export class Entry {
-  /** Size in memory, bytes. */
+  /** Size in memory, bytes. Before the entry is stored, at least one for each character. */
   bytes: number;
   /** How often the answer was sent again. */
   hits = 0;
   /** What the answer cost, nano-USD. */
   readonly cost_nano_usd: number;
-  /** The answer (see `KeptAnswer`). */
-  text: string;
+  /** The answer in pieces (see `KeptAnswer`), and the body of its request, while they are not packed. */
+  private pieces: readonly string[];
+  private body_text: string;
+  /** The same, packed. Undefined before the entry is stored, and once they were needed. */
+  private packed: PackedTexts | undefined;
   private is_stream: boolean;
   private readonly usage: KeptAnswer['usage'];
   /** The value when it was last compared (`valueAt`). */
   value = 0;
   /** The place in the list of its organization. */
   at = 0;
-  /** The model, and the purges of its entries until the call began (`cache-rules.ts`). */
-  readonly model_id: string;
-  readonly generation: string;
   /** The next entry with the same sketch. */
   next: Entry | undefined;
+  /** The request without its body. Entries of the same model share it. */
+  place: RequestPlace | undefined;
   private digested: string | null | undefined;
   /** The latest request that got the answer, unless it is long. */
   private latest: RequestIdentity | undefined;
@@ -52,33 +62,90 @@ export class Entry {
     readonly organization_id: string,
     readonly sketch: number,
     readonly stored_at_ms: number,
-    private identity: RequestIdentity | undefined,
-    { text, is_stream, usage, cost_nano_usd }: KeptAnswer,
+    request: RequestIdentity | undefined,
+    answer: KeptAnswer,
     /** The digest of the request, if it was needed already. */
     known_digest?: string,
   ) {
     // Memory is collected faster if an entry is few objects, so the answer's members are its own.
-    this.text = text;
-    this.is_stream = is_stream;
-    this.usage = usage;
-    this.cost_nano_usd = cost_nano_usd;
-    this.model_id = identity?.model_id ?? '';
-    this.generation = identity?.generation ?? '';
-    if (known_digest !== undefined) {
-      this.digested = known_digest;
-      this.identity = undefined;
+    this.pieces = answer.pieces ?? [answer.text];
+    this.is_stream = answer.is_stream;
+    this.usage = answer.usage;
+    this.cost_nano_usd = answer.cost_nano_usd;
+    this.place = request?.place;
+    this.digested = known_digest;
+    this.body_text = request && known_digest === undefined ? request.body_text : '';
+    if (this.body_text.length > MAX_KEPT_BODY_CHARS) this.digest();
+    this.bytes = OVERHEAD_BYTES + this.body_text.length;
+    for (const { length } of this.pieces) this.bytes += length;
+  }
+
+  /** The model of the request. */
+  get model_id(): string {
+    return this.place?.model_id ?? '';
+  }
+
+  /** The purges of the entries of its model until the call began (`cache-rules.ts`). */
+  get generation(): string {
+    return this.place?.generation ?? '';
+  }
+
+  /** The answer (see `KeptAnswer`). */
+  get text(): string {
+    this.unpack();
+    if (this.pieces.length > 1) this.pieces = [this.pieces.join('')];
+    return this.pieces[0] ?? '';
+  }
+
+  /**
+   * Packs the texts, or moves them to newer memory. The texts of an entry that was found stay as they are. `known` is the
+   * place of another entry: if it is the same, both share it.
+   */
+  pack(slabs: Slabs, known?: RequestPlace): void {
+    if (this.hits > 0 || this.whole) return;
+    if (this.packed) this.packed = this.packed.slabs.move(this.packed);
+    else {
+      if (known && this.place && isSamePlace(known, this.place)) this.place = known;
+      this.packed = slabs.pack(this.pieces, this.body_text);
+      this.dropTexts();
     }
-    if (this.identity && this.identity.body_text.length > MAX_KEPT_BODY_CHARS) this.digest();
-    this.bytes = this.measure();
+  }
+
+  private unpack(): void {
+    const { packed } = this;
+    if (!packed) return;
+    const [text, body_text] = textsOf(packed);
+    this.release();
+    this.pieces = [text];
+    this.body_text = body_text;
+  }
+
+  /** Called when nobody can find the entry any more. Texts that nobody has asked for are gone then. */
+  forget(): void {
+    if (!this.packed) return;
+    this.release();
+    this.digested ??= null;
+  }
+
+  private release(): void {
+    const { packed } = this;
+    this.packed = undefined;
+    packed?.slabs.release(packed);
+  }
+
+  private dropTexts(): void {
+    this.pieces = NO_PIECES;
+    this.body_text = '';
   }
 
   /** The digest of the request; null if the request has none. */
   digest(): string | null {
-    if (this.identity) {
-      this.digested = digestOf(this.identity) ?? null;
-      this.identity = undefined;
-    }
-    return this.digested ?? null;
+    const { place } = this;
+    if (this.digested !== undefined || !place) return this.digested ?? null;
+    this.unpack();
+    this.digested = digestOf({ place, body_text: this.body_text }) ?? null;
+    this.body_text = '';
+    return this.digested;
   }
 
   /** Remembers a request that gets the answer. */
@@ -109,7 +176,7 @@ export class Entry {
     this.whole = read({ text, is_stream, usage, cost_nano_usd });
     // The events are not needed any more.
     if (this.whole) {
-      this.text = this.whole.text;
+      this.pieces = [this.whole.text];
       this.is_stream = false;
     }
     return this.whole;
@@ -132,8 +199,10 @@ export class Entry {
   }
 
   measure(): number {
-    const request = this.identity ?? this.latest;
-    return OVERHEAD_BYTES + sizeOf(this.text) + sizeOf(request?.body_text ?? '');
+    if (this.packed) return OVERHEAD_BYTES + this.packed.until - this.packed.from;
+    let bytes = OVERHEAD_BYTES + sizeOf(this.body_text || (this.latest?.body_text ?? ''));
+    for (const piece of this.pieces) bytes += sizeOf(piece);
+    return bytes;
   }
 }
 

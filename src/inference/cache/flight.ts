@@ -3,6 +3,7 @@ import type { Reservation, Settlement } from '../../actors/money/reservation.ts'
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
+import type { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import { entryIdOf } from './entry.ts';
 import type { KeptAnswer } from './kept-answer.ts';
@@ -27,6 +28,9 @@ export type FlightEnd =
   | { readonly state: 'answered'; readonly kept: KeptAnswer; readonly rest: string }
   /** `error` is set if every identical call could have got it: the upstream failed. */
   | { readonly state: 'failed'; readonly error?: unknown };
+
+/** The end of a flight without followers: nobody asks how it ended. */
+const UNSEEN: FlightEnd = { state: 'failed' };
 
 /** A whole answer that nobody has paid. */
 export interface UnpaidAnswer<Member> {
@@ -54,8 +58,10 @@ export interface FlightLookup {
 export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   implements CallSignal
 {
-  /** The events that followers may have so far; '' for a whole answer. */
-  text = '';
+  /** What the call that began the flight has sent of its stream. Undefined for a whole answer. */
+  sent: TextBuilder | undefined;
+  /** The text of `sent` when it was last read. */
+  private read = '';
   end: FlightEnd | undefined;
   /** True if the answer goes on for the followers, without the call that began the flight. */
   goesOn = false;
@@ -77,6 +83,12 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
     readonly lookup: FlightLookup,
     private readonly flights: { remove(flight: Flight<Member>): void },
   ) {}
+
+  /** The events that followers may have so far; '' for a whole answer. */
+  get text(): string {
+    if (this.sent && this.sent.length > this.read.length) this.read = this.sent.toString();
+    return this.read;
+  }
 
   get aborted(): boolean {
     return !this.hasFollowers && this.leader.signal.aborted;
@@ -116,9 +128,8 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
     return undefined;
   }
 
-  /** Adds events that followers may have. */
-  extend(text: string): void {
-    this.text += text;
+  /** Tells the followers that more was sent. */
+  extend(): void {
     this.wake();
   }
 
@@ -126,6 +137,13 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   finish(end: FlightEnd): void {
     if (this.end) return;
     this.end = end;
+    // A flight that a collection of young memory finds stays until the next full one, with all that it knows.
+    if (!this.hasFollowers) {
+      this.end = UNSEEN;
+      this.sent = undefined;
+      this.writeError = undefined;
+      this.onPayerLeft = undefined;
+    }
     this.flights.remove(this);
     this.wake();
   }

@@ -5,11 +5,28 @@ import type { CutText } from '../../upstreams/replay/fresh-names.ts';
 export interface KeptAnswer {
   /** The answer as the client got it: a JSON text, or the text of its events. */
   readonly text: string;
+  /** The text in pieces, if it was sent in several. */
+  readonly pieces?: readonly string[];
   readonly is_stream: boolean;
   /** The charged usage. Null for calls whose answers have none of their own. */
   readonly usage: AnswerUsage | null;
   /** What the answer cost, nano-USD. */
   readonly cost_nano_usd: number;
+}
+
+/** The events of a stream. Nobody needs their text as one, unless the call has followers or replicas share answers. */
+export class KeptStream implements KeptAnswer {
+  readonly is_stream = true;
+
+  constructor(
+    readonly pieces: readonly string[],
+    readonly usage: AnswerUsage | null,
+    readonly cost_nano_usd: number,
+  ) {}
+
+  get text(): string {
+    return this.pieces.join('');
+  }
 }
 
 /** The whole answer of a chat call, ready to be sent again. */

@@ -2,6 +2,8 @@
 interface Chunk<Value> {
   readonly values: (Value | undefined)[];
   used: number;
+  /** All places before this one are empty. */
+  begin: number;
 }
 
 /** 256 places: the bits of a place's number that say where it is in its chunk. */
@@ -47,9 +49,24 @@ export class Places<Value extends object> {
     const chunk = this.chunkOf(at);
     if (!chunk) return;
     chunk.values[at % CHUNK] = undefined;
+    while (chunk.begin < chunk.values.length && !chunk.values[chunk.begin]) chunk.begin += 1;
     chunk.used -= 1;
     this.size -= 1;
     if (chunk.used === 0 && chunk.values.length === CHUNK) this.removeChunk(at);
+  }
+
+  /** Returns the first values in the order of their places: at most `count`. */
+  oldest(count: number): Value[] {
+    const found: Value[] = [];
+    for (const chunk of this.chunks) {
+      const values = chunk?.values ?? [];
+      for (let at = chunk?.begin ?? 0; at < values.length && found.length < count; at += 1) {
+        const value = values[at];
+        if (value) found.push(value);
+      }
+      if (found.length === count) break;
+    }
+    return found;
   }
 
   /** The values in the order of their places. */
@@ -64,7 +81,7 @@ export class Places<Value extends object> {
   }
 
   private addChunk(): Chunk<Value> {
-    const chunk: Chunk<Value> = { values: [], used: 0 };
+    const chunk: Chunk<Value> = { values: [], used: 0, begin: 0 };
     this.chunks.push(chunk);
     return chunk;
   }

@@ -1,11 +1,15 @@
+import type { RequestPlace } from './canonical-request.ts';
 import type { Entry } from './entry.ts';
 import { Places } from './places.ts';
 import { SketchIndex } from './sketch-index.ts';
+import { Slabs } from './slabs.ts';
 
 /** How many of the oldest entries are compared to remove those of little value. */
 const COMPARED = 16;
 /** How many of them stay. */
 const KEPT = 4;
+/** They stay only if their value is this many times the least one. */
+const WORTH_MOVING = 1.25;
 /** With fewer entries, one is removed at a time. */
 const MIN_FOR_MANY = 4 * COMPARED;
 /** Free places are given back only if there are more places than this. */
@@ -21,6 +25,9 @@ export class Shelf {
   private readonly places = new Places<Entry>();
   /** The newest entry of each sketch. Older ones follow as `next`. */
   private readonly bySketch = new SketchIndex();
+  private readonly slabs = new Slabs(() => this.bytes);
+  /** The place of the newest entry. */
+  private place: RequestPlace | undefined;
 
   get size(): number {
     return this.places.size;
@@ -44,6 +51,9 @@ export class Shelf {
   add(entry: Entry): void {
     if (this.places.length > MIN_PLACES && this.places.length > 2 * this.size) this.compact();
     entry.next = this.newest(entry.sketch);
+    entry.pack(this.slabs, this.place);
+    this.place = entry.place;
+    entry.bytes = entry.measure();
     entry.at = this.places.push(entry);
     this.bySketch.set(entry.sketch, entry.at);
     this.bytes += entry.bytes;
@@ -53,6 +63,7 @@ export class Shelf {
     this.unchain(entry);
     this.places.clear(entry.at);
     this.bytes -= entry.bytes;
+    entry.forget();
   }
 
   /** Counts the size of an entry again. Returns the bytes that it has more. */
@@ -68,18 +79,23 @@ export class Shelf {
    * the end.
    */
   takeLeast(now_ms: number, max_age_ms: number): Entry[] {
-    const compared = this.places[Symbol.iterator]().take(COMPARED).toArray();
+    const compared = this.places.oldest(COMPARED);
+    let least = Number.POSITIVE_INFINITY;
     for (const entry of compared) {
       const isOld = now_ms - entry.stored_at_ms > max_age_ms;
       entry.value = isOld ? -1 : entry.valueAt(now_ms);
+      least = Math.min(least, entry.value);
     }
-    const kept = this.size < MIN_FOR_MANY ? compared.length - 1 : KEPT;
-    for (let left = kept; left > 0; left -= 1) {
+    const isSmall = this.size < MIN_FOR_MANY;
+    // To move entries that are all alike would only copy their texts.
+    const worth = isSmall ? Number.NEGATIVE_INFINITY : least * WORTH_MOVING;
+    for (let left = isSmall ? compared.length - 1 : KEPT; left > 0; left -= 1) {
       // Of two entries with the same value, the older one is removed.
       let best = 0;
       for (let at = 1; at < compared.length; at += 1) {
         if ((compared[at]?.value ?? 0) >= (compared[best]?.value ?? 0)) best = at;
       }
+      if ((compared[best]?.value ?? 0) < worth) break;
       const [entry] = compared.splice(best, 1);
       if (!entry) break;
       this.moveToEnd(entry);
@@ -90,6 +106,7 @@ export class Shelf {
   private moveToEnd(entry: Entry): void {
     const isNewest = this.bySketch.get(entry.sketch) === entry.at;
     this.places.clear(entry.at);
+    entry.pack(this.slabs);
     entry.at = this.places.push(entry);
     if (isNewest) this.bySketch.set(entry.sketch, entry.at);
   }

@@ -15,12 +15,12 @@ export interface StreamClient {
   end(): unknown;
 }
 
-/** An upstream's stream. Its events up to the first token were already read, and are in `first`. */
+/** An upstream's stream. Its events up to the first token were already read, and are in `first` until they are sent. */
 export interface OpenStream {
   readonly protocol: UpstreamProtocol;
   readonly stream: UpstreamStream;
   readonly iterator: AsyncIterator<StreamEvent[]>;
-  readonly first: StreamEvent[];
+  first: readonly StreamEvent[];
   readonly permit: ChannelPermit;
   /** Stops the upstream. */
   readonly stop: StopSignal;

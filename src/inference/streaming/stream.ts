@@ -2,17 +2,18 @@ import { requestIdOf } from '../../errors/request-id.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type StreamEvent } from '../../upstreams/contract.ts';
-import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
+import { MANY_UNJOINED_CHARS, TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { hitOf } from '../cache/flight.ts';
 import { usageBeyond } from '../cache/usage-beyond.ts';
-import { draftCharge, settleCall, sourceOf } from '../call.ts';
+import { settleCall, sourceOf } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
 import { withoutOwnWords } from '../routing/own-words.ts';
 import { streamError } from '../stream-error.ts';
 import { estimateTokens } from './estimated-tokens.ts';
+import { keepStream } from './keep-stream.ts';
 import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
 
 /**
@@ -21,6 +22,8 @@ import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
 const EXTENSION_WAIT_MS = 2_000;
 /** The reservation is extended when this many tokens are left. */
 const EXTENSION_MARGIN_TOKENS = 256;
+const NO_EVENTS: readonly StreamEvent[] = [];
+
 /**
  * Sends one stream to its client and charges it.
  *
@@ -40,8 +43,8 @@ export class StreamRun {
   /** Events that may be sent, but wait for `held`, because the whole answer arrived at once. */
   private unsent = '';
   private hasSent = false;
-  /** What was sent, for the cache. */
-  private sent = '';
+  /** What was sent, for the cache and for the calls that follow. Nobody needs it without a look-up. */
+  private readonly sent: TextBuilder | undefined;
   /** True once the model ended the answer itself; false if the answer must not be sent again. */
   private isFit: boolean | undefined;
   private isEnded = false;
@@ -51,7 +54,7 @@ export class StreamRun {
   private hasClientLeft = false;
   /** True if `onClientLeft` charges the call. The record may not end before. */
   private isLeaving = false;
-  private pending: StreamEvent[] | undefined;
+  private pending: readonly StreamEvent[] | undefined;
   /** What earlier calls have paid of this answer. */
   private paid: TokenUsage | undefined;
   /** Ends this stream's use of the bytes that the request counts (`BytesInFlight.share`). */
@@ -60,8 +63,10 @@ export class StreamRun {
   constructor(private deps: StreamDeps) {
     this.pending = deps.open.first;
     this.covered_tokens = deps.budget.first_output_tokens;
-    const { flight, open } = deps;
+    const { flight, open, lookup } = deps;
+    if (lookup) this.sent = new TextBuilder(MANY_UNJOINED_CHARS);
     if (!flight) return;
+    flight.sent = this.sent;
     flight.writeError = (error, request_id) => open.stream.errorEvents(error, request_id);
     flight.onPayerLeft = () => void this.onPayerLeft();
   }
@@ -93,7 +98,7 @@ export class StreamRun {
   private async pump(client: StreamClient): Promise<void> {
     try {
       while (!this.isEnded) {
-        const events: StreamEvent[] | undefined =
+        const events: readonly StreamEvent[] | undefined =
           this.takeFirstEvents() ?? (await this.readNext(client)).value;
         if (events) {
           const drained = this.send(client, events);
@@ -110,6 +115,9 @@ export class StreamRun {
       await this.onUpstreamError(client, error);
     } finally {
       this.endBytes?.();
+      // If the collector found this object while it sent, it stays until the next full collection, with its texts.
+      this.unsent = '';
+      this.held = '';
       if (!this.isLeaving) this.deps.call.record?.end();
     }
   }
@@ -124,9 +132,11 @@ export class StreamRun {
     return next;
   }
 
-  private takeFirstEvents(): StreamEvent[] | undefined {
+  private takeFirstEvents(): readonly StreamEvent[] | undefined {
     const { pending } = this;
+    if (!pending) return undefined;
     this.pending = undefined;
+    this.deps.open.first = NO_EVENTS;
     return pending;
   }
 
@@ -153,9 +163,8 @@ export class StreamRun {
 
   private write(client: StreamClient, text: string): Promise<unknown> | undefined {
     this.hasSent = true;
-    const { lookup, flight } = this.deps;
-    if (lookup) this.sent += text;
-    flight?.extend(text);
+    this.sent?.add(text);
+    this.deps.flight?.extend();
     if (this.hasClientLeft) return undefined;
     this.deps.call.record?.copy?.add(text);
     const written = client.write(text);
@@ -223,8 +232,10 @@ export class StreamRun {
       const rest = this.unsent + this.held;
       if (call.recorder) await call.recorder.keep(rest);
       this.end(client, rest);
-      if (paid && !this.isCutShort) this.keep(rest, paid);
-      else this.deps.flight?.finish({ state: 'failed' });
+      if (paid && !this.isCutShort) {
+        const { sent, isFit: is_fit = false, paid: paid_before } = this;
+        keepStream(this.deps, { sent, rest, paid, paid_before, is_fit });
+      } else this.deps.flight?.finish({ state: 'failed' });
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).
       await this.endWithError(client, error);
@@ -357,17 +368,6 @@ export class StreamRun {
   private noteFailure(error: unknown): void {
     const { record } = this.deps.call;
     if (record) noteFailure(record, error, this.hasClientLeft);
-  }
-
-  /** Keeps the complete answer for calls with the same request. */
-  private keep(rest: string, { usage }: PaidUsage): void {
-    const { lookup, flight, call } = this.deps;
-    if (!lookup) return;
-    const source = sourceOf(this.deps.open.permit);
-    const cost_nano_usd = draftCharge(call, { usage, ...source }).amount;
-    const kept = { text: this.sent + rest, is_stream: true, usage, cost_nano_usd };
-    if (this.isFit) lookup.keep(kept);
-    flight?.finish({ state: 'answered', kept, rest });
   }
 
   private settle(outcome: 'completed' | 'partial'): Promise<PaidUsage | undefined> {

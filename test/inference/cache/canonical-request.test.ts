@@ -4,6 +4,7 @@ import {
   canonicalBody,
   digestOf,
   type RequestIdentity,
+  type RequestPlace,
 } from '../../../src/inference/cache/canonical-request.ts';
 import type { CachedKind } from '../../../src/inference/cache/neutral-ids.ts';
 import { sketchOf } from '../../../src/inference/cache/sketch.ts';
@@ -11,10 +12,13 @@ import { anyJson, anyText } from '../../support/arbitrary-json.ts';
 import { fc } from '../../support/property.ts';
 
 const canonical = (kind: CachedKind, body: object) => canonicalBody(kind, JSON.stringify(body));
-const IDENTITY: RequestIdentity = {
+const PLACE: RequestPlace = {
   ...{ scope: 'org_1', kind: 'openai', model_id: 'gpt-4o', version: 'v1', headers: {} },
-  body_text: '{"messages":[]}',
 };
+/** Returns the digest of a request that differs from a usual one. */
+const digestWith = ({ body_text = '{"messages":[]}', ...change }: Change) =>
+  digestOf({ place: { ...PLACE, ...change }, body_text });
+type Change = Partial<RequestPlace & RequestIdentity>;
 const ask = (content: unknown, more: object = {}) => ({
   messages: [{ role: 'user', content }],
   ...more,
@@ -89,7 +93,7 @@ describe('the canonical form', () => {
   test('does not exist if a key is twice in an object: the upstream may read the other value', () => {
     const twice = '{"messages":[{"role":"user","content":"good","content":"evil"}]}';
     expect(canonicalBody('openai', twice)).toBeUndefined();
-    expect(digestOf({ ...IDENTITY, body_text: twice })).toBeUndefined();
+    expect(digestWith({ body_text: twice })).toBeUndefined();
     expect(canonicalBody('openai', '{"messages":[{"content":"a : \\" : b"}]}')).toBeDefined();
   });
 
@@ -137,7 +141,7 @@ describe('the digest', () => {
       { kind: 'responses' as const },
       { headers: { 'anthropic-beta': 'x' } },
     ];
-    const digests = [{}, ...others].map((change) => digestOf({ ...IDENTITY, ...change }));
+    const digests = [{}, ...others].map((change) => digestWith(change));
     expect(new Set(digests).size).toBe(digests.length);
   });
 
@@ -146,8 +150,8 @@ describe('the digest', () => {
       fc.property(anyText, anyText, anyText, anyText, (scope, model_id, scope2, model_id2) => {
         fc.pre(scope !== scope2 || model_id !== model_id2);
         fc.pre([scope, scope2, model_id, model_id2].every((each) => each.isWellFormed()));
-        const one = digestOf({ ...IDENTITY, scope, model_id });
-        expect(digestOf({ ...IDENTITY, scope: scope2, model_id: model_id2 })).not.toBe(one);
+        const one = digestWith({ scope, model_id });
+        expect(digestWith({ scope: scope2, model_id: model_id2 })).not.toBe(one);
       }),
     );
   });

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import type { RequestIdentity } from '../../../src/inference/cache/canonical-request.ts';
+import type {
+  RequestIdentity,
+  RequestPlace,
+} from '../../../src/inference/cache/canonical-request.ts';
 import { Entry } from '../../../src/inference/cache/entry.ts';
 import { EntryStore, type StoreBounds } from '../../../src/inference/cache/entry-store.ts';
 import { fc } from '../../support/property.ts';
@@ -9,6 +12,10 @@ const BOUNDS: StoreBounds = {
   max_entries: 12,
   max_total_bytes: 30_000,
   max_age_ms: 60_000,
+};
+
+const PLACE: RequestPlace = {
+  ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', headers: {} },
 };
 
 /** A store on a clock of its own. */
@@ -22,15 +29,15 @@ function world(bounds: Partial<StoreBounds> = {}) {
   let count = 0;
   const add = (organization_id: string, prompt: string, cost = 100, chars = 200, sketch = 1) => {
     count += 1;
-    const identity: RequestIdentity = {
-      ...{ scope: organization_id, kind: 'openai', model_id: 'm', version: 'v', headers: {} },
+    const request: RequestIdentity = {
+      place: { ...PLACE, scope: organization_id },
       body_text: JSON.stringify({ messages: [prompt] }),
     };
     const kept = {
       ...{ text: 'x'.repeat(chars), is_stream: false, usage: null },
       cost_nano_usd: cost,
     };
-    const entry = new Entry(`${count}`, organization_id, sketch, clock.now, identity, kept);
+    const entry = new Entry(`${count}`, organization_id, sketch, clock.now, request, kept);
     store.add(entry);
     return { entry, digest: String(entry.digest()) };
   };
@@ -51,22 +58,21 @@ describe('the store of answers', () => {
   test('finds an entry for the same request again without its digest, and for no other request', () => {
     const { store, add } = world();
     const { entry } = add('org_1', 'a');
-    const request: RequestIdentity = {
-      ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', generation: 'g' },
-      ...{ headers: { beta: 'x' }, body_text: '{}' },
-    };
+    const place: RequestPlace = { ...PLACE, generation: 'g', headers: { beta: 'x' } };
+    const request: RequestIdentity = { place, body_text: '{}' };
     expect(store.findAgain('org_1', 1, request)).toBeUndefined();
     entry.remember(request);
     store.remeasure(entry);
     expect(store.findAgain('org_1', 1, structuredClone(request))).toBe(entry);
     expect(store.findAgain('org_2', 1, request)).toBeUndefined();
-    const others: Partial<RequestIdentity>[] = [
+    const others: Partial<RequestPlace & RequestIdentity>[] = [
       ...[{ scope: 'org_2' }, { kind: 'anthropic' as const }, { model_id: 'n' }, { version: 'w' }],
       ...[{ generation: 'h' }, { headers: {} }, { headers: { beta: 'y' } }, { body_text: '{} ' }],
       { headers: { beta: 'x', more: 'y' } },
     ];
-    for (const other of others) {
-      expect(store.findAgain('org_1', 1, { ...request, ...other })).toBeUndefined();
+    for (const { body_text = '{}', ...other } of others) {
+      const changed = { place: { ...place, ...other }, body_text };
+      expect(store.findAgain('org_1', 1, changed)).toBeUndefined();
     }
   });
 
@@ -74,9 +80,7 @@ describe('the store of answers', () => {
     const { store, add } = world();
     const { entry } = add('org_1', 'a');
     const of = (body_text: string) => {
-      entry.remember({
-        ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', headers: {}, body_text },
-      });
+      entry.remember({ place: PLACE, body_text });
       store.remeasure(entry);
       return store.bytes;
     };

@@ -28,6 +28,9 @@ test('has what was pushed and not cleared, in the order of the places', () => {
       }
       expect(places.size).toBe(model.size);
       expect([...places]).toEqual([...model.values()]);
+      for (const count of [0, 1, 16, 2_000]) {
+        expect(places.oldest(count)).toEqual([...model.values()].slice(0, count));
+      }
       for (let at = 0; at < next; at += 1) expect(places.get(at)).toBe(model.get(at));
     }),
     { numRuns: 50 },

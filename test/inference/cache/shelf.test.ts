@@ -23,6 +23,13 @@ describe('the entries of an organization', () => {
     );
   });
 
+  test('of many oldest ones that are worth about the same, none begins anew', () => {
+    const shelf = new Shelf();
+    const entries = Array.from({ length: 100 }, (_, at) => entryOf(100 + (at % 4), at));
+    for (const entry of entries) shelf.add(entry);
+    expect(shelf.takeLeast(0, 1_000)).toEqual(entries.slice(0, 16));
+  });
+
   test('an entry that is too old is removed first', () => {
     const shelf = new Shelf();
     const old = entryOf(1_000_000, 1);

@@ -1,0 +1,38 @@
+import type { TokenUsage } from '../../protocols/token-usage.ts';
+import type { TextBuilder } from '../../upstreams/stream/grown-text.ts';
+import { KeptStream } from '../cache/kept-answer.ts';
+import { draftCharge, sourceOf } from '../call.ts';
+import type { PaidUsage, StreamDeps } from './stream-parts.ts';
+
+/** A complete answer that was sent. */
+interface SentStream {
+  /** What was sent before `rest`. Undefined if the answer must not be kept. */
+  readonly sent: TextBuilder | undefined;
+  /** The events that complete the answer. */
+  readonly rest: string;
+  readonly paid: PaidUsage;
+  /** What earlier calls have paid of it. */
+  readonly paid_before: TokenUsage | undefined;
+  /** True if the answer may be sent again later. */
+  readonly is_fit: boolean;
+}
+
+/** Keeps a complete answer for calls with the same request, and gives it to the calls that follow. */
+export function keepStream(deps: StreamDeps, { sent, rest, is_fit, ...more }: SentStream): void {
+  const { lookup, flight } = deps;
+  if (!lookup || !sent) return;
+  const { usage } = more.paid;
+  const kept = new KeptStream([...sent.parts(), rest], usage, costOf(deps, more));
+  if (is_fit) lookup.keep(kept);
+  flight?.finish({ state: 'answered', kept, rest });
+}
+
+/** Returns what the whole answer cost, nano-USD: also what earlier calls have paid of it. */
+function costOf(
+  { call, open }: StreamDeps,
+  { paid, paid_before }: Pick<SentStream, 'paid' | 'paid_before'>,
+): number {
+  const { usage, charged, overrun } = paid;
+  if (!paid_before) return charged + overrun;
+  return draftCharge(call, { usage, ...sourceOf(open.permit) }).amount;
+}

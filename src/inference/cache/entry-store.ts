@@ -60,7 +60,10 @@ export class EntryStore {
     const shelf = this.shelves.get(organization_id);
     for (let entry = shelf?.newest(sketch); entry; entry = entry.next) {
       if (!matches(entry)) continue;
-      if (!this.isOld(entry)) return entry;
+      if (!this.isOld(entry)) {
+        entry.unpack();
+        return entry;
+      }
       this.remove(entry);
       return undefined;
     }

@@ -111,7 +111,8 @@ export class Entry {
     }
   }
 
-  private unpack(): void {
+  /** Makes strings of the packed texts. Whoever finds an entry calls this: it may be removed before it is read. */
+  unpack(): void {
     const { packed } = this;
     if (!packed) return;
     const [text, body_text] = textsOf(packed);

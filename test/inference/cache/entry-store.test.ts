@@ -76,6 +76,18 @@ describe('the store of answers', () => {
     }
   });
 
+  test('an entry that was found has its answer, though it is removed before the answer is read', () => {
+    const { store } = world();
+    const request = { place: PLACE, body_text: '{}' };
+    const kept = { text: 'the answer', is_stream: false, usage: null, cost_nano_usd: 1 };
+    // Its digest is known, as that of an answer from another replica: nothing of it was read to find it.
+    const entry = new Entry('1', 'org_1', 1, 1_000_000, request, kept, 'digest');
+    store.add(entry);
+    expect(store.find('org_1', 1, 'digest')).toBe(entry);
+    store.remove(entry);
+    expect(entry.text).toBe('the answer');
+  });
+
   test('counts the text of the request that it remembers, unless it is long', () => {
     const { store, add } = world();
     const { entry } = add('org_1', 'a');

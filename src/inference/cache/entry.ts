@@ -107,7 +107,8 @@ export class Entry {
     else {
       if (known && this.place && isSamePlace(known, this.place)) this.place = known;
       this.packed = slabs.pack(this.pieces, this.body_text);
-      this.dropTexts();
+      this.pieces = NO_PIECES;
+      this.body_text = '';
     }
   }
 
@@ -132,11 +133,6 @@ export class Entry {
     const { packed } = this;
     this.packed = undefined;
     packed?.slabs.release(packed);
-  }
-
-  private dropTexts(): void {
-    this.pieces = NO_PIECES;
-    this.body_text = '';
   }
 
   /** The digest of the request; null if the request has none. */

@@ -128,11 +128,6 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
     return undefined;
   }
 
-  /** Tells the followers that more was sent. */
-  extend(): void {
-    this.wake();
-  }
-
   /** Ends the flight. Only the first end has an effect. */
   finish(end: FlightEnd): void {
     if (this.end) return;
@@ -168,7 +163,8 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
     return untilAborted(this.change.promise, signal);
   }
 
-  private wake(): void {
+  /** Tells the followers that more was sent, or that the flight has ended. */
+  wake(): void {
     this.change?.resolve();
     this.change = undefined;
   }

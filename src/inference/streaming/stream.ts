@@ -164,7 +164,7 @@ export class StreamRun {
   private write(client: StreamClient, text: string): Promise<unknown> | undefined {
     this.hasSent = true;
     this.sent?.add(text);
-    this.deps.flight?.extend();
+    this.deps.flight?.wake();
     if (this.hasClientLeft) return undefined;
     this.deps.call.record?.copy?.add(text);
     const written = client.write(text);

@@ -216,6 +216,11 @@ export interface StreamEvent {
    */
   readonly pieces?: readonly string[];
   /**
+   * The merged events as a single one with all of `produced`. It says the same as `text`, and is far shorter. Absent if
+   * there is no shorter form.
+   */
+  readonly merged?: string | undefined;
+  /**
    * Set if the event tells whether the answer is fit to be sent again later (`fitness.ts`).
    */
   readonly is_fit?: boolean | undefined;

@@ -6,19 +6,15 @@ import { MANY_UNJOINED_CHARS, TextBuilder } from '../../upstreams/stream/grown-t
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { hitOf } from '../cache/flight.ts';
-import { usageBeyond } from '../cache/usage-beyond.ts';
-import { settleCall, sourceOf } from '../call.ts';
-import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { noteFailure } from '../records/call-ends.ts';
 import { withoutOwnWords } from '../routing/own-words.ts';
 import { streamError } from '../stream-error.ts';
 import { estimateTokens } from './estimated-tokens.ts';
 import { keepStream } from './keep-stream.ts';
+import { settleStream } from './settle-stream.ts';
 import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
 
-/**
- * If the reservation of a stream is used up, the stream waits this long for more money, then ends.
- */
+/** If the reservation of a stream is used up, the stream waits this long for more money, then ends. */
 const EXTENSION_WAIT_MS = 2_000;
 /** The reservation is extended when this many tokens are left. */
 const EXTENSION_MARGIN_TOKENS = 256;
@@ -42,8 +38,13 @@ export class StreamRun {
   private held = '';
   /** Events that may be sent, but wait for `held`, because the whole answer arrived at once. */
   private unsent = '';
+  /** The same as `sent` has it. */
+  private unsentShort = '';
   private hasSent = false;
-  /** What was sent, for the cache and for the calls that follow. Nobody needs it without a look-up. */
+  /**
+   * What was sent, in its shortest form (`StreamEvent.merged`), for the cache and for the calls that follow. Nobody needs
+   * it without a look-up.
+   */
   private readonly sent: TextBuilder | undefined;
   /** True once the model ended the answer itself; false if the answer must not be sent again. */
   private isFit: boolean | undefined;
@@ -117,6 +118,7 @@ export class StreamRun {
       this.endBytes?.();
       // If the collector found this object while it sent, it stays until the next full collection, with its texts.
       this.unsent = '';
+      this.unsentShort = '';
       this.held = '';
       if (!this.isLeaving) this.deps.call.record?.end();
     }
@@ -126,8 +128,9 @@ export class StreamRun {
   private readNext(client: StreamClient): Promise<IteratorResult<StreamEvent[]>> {
     const next = this.deps.open.iterator.next();
     if (this.unsent !== '' && Bun.peek.status(next) === 'pending') {
-      this.write(client, this.unsent);
+      this.write(client, this.unsent, this.unsentShort);
       this.unsent = '';
+      this.unsentShort = '';
     }
     return next;
   }
@@ -140,30 +143,33 @@ export class StreamRun {
     return pending;
   }
 
-  /**
-   * Sends the events that may go to the client now, and holds back the rest. Returns a promise if
-   * the client must read before more is sent.
-   */
+  /** Sends the events that may go now, and holds back the rest. Returns a promise if the client must read first. */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
     let ready = '';
-    for (const { text: sent, produced, final, withUsage, is_fit } of events) {
+    let short = '';
+    for (const { text: sent, produced, final, withUsage, merged, is_fit } of events) {
       this.produced.add(produced);
       this.produced_tokens += estimateTokens(produced);
       if (is_fit !== undefined) this.isFit = is_fit && this.isFit !== false;
       const text = withUsage ? withUsage(this.usageSoFar()) : sent;
       if (final || this.held !== '') this.held += text;
-      else ready += text;
+      else {
+        ready += text;
+        short += merged ?? text;
+      }
     }
     const { record } = this.deps.call;
     if (record) record.tokens_so_far = this.produced_tokens;
-    if (this.held !== '' && !this.hasSent) this.unsent = ready;
-    else if (ready !== '') return this.write(client, ready);
+    if (this.held !== '' && !this.hasSent) {
+      this.unsent = ready;
+      this.unsentShort = short;
+    } else if (ready !== '') return this.write(client, ready, short);
     return undefined;
   }
 
-  private write(client: StreamClient, text: string): Promise<unknown> | undefined {
+  private write(client: StreamClient, text: string, short: string): Promise<unknown> | undefined {
     this.hasSent = true;
-    this.sent?.add(text);
+    this.sent?.add(short);
     this.deps.flight?.wake();
     if (this.hasClientLeft) return undefined;
     this.deps.call.record?.copy?.add(text);
@@ -234,7 +240,8 @@ export class StreamRun {
       this.end(client, rest);
       if (paid && !this.isCutShort) {
         const { sent, isFit: is_fit = false, paid: paid_before } = this;
-        keepStream(this.deps, { sent, rest, paid, paid_before, is_fit });
+        const shortRest = this.unsentShort + this.held;
+        keepStream(this.deps, { sent, rest: shortRest, paid, paid_before, is_fit });
       } else this.deps.flight?.finish({ state: 'failed' });
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).
@@ -290,9 +297,7 @@ export class StreamRun {
     return open.stream.errorEvents(streamError(error), requestIdOf(call.request_id));
   }
 
-  /**
-   * Stops the upstream, charges the output so far and releases the rest of the reservation (P8).
-   */
+  /** Stops the upstream, charges the output so far and releases the rest of the reservation (P8). */
   private async onClientLeft(): Promise<void> {
     const hadLeft = this.hasClientLeft;
     this.hasClientLeft = true;
@@ -371,29 +376,17 @@ export class StreamRun {
   }
 
   private settle(outcome: 'completed' | 'partial'): Promise<PaidUsage | undefined> {
-    const { call, reservation, open } = this.deps;
-    if (open.stream.hasImpossibleUsage()) {
-      noteImpossibleUsage(open.permit, this.deps, call.request_id);
-    }
-    const reported = outcome === 'completed' ? open.stream.usage() : null;
-    if (!reported && this.produced.length === 0) {
-      reservation.release();
-      return Promise.resolve(undefined);
-    }
-    const usage = reported ?? this.usageSoFar();
-    const estimated = reported === null;
-    const rest = this.paid ? usageBeyond(usage, this.paid) : usage;
-    const draft = { usage: rest, ...sourceOf(open.permit), estimated };
-    return settleCall(call, reservation, draft, outcome).then((settlement) => {
-      if (call.record) call.record.isCharged = true;
-      return { ...settlement, usage };
+    return settleStream(this.deps, {
+      outcome,
+      hasOutput: this.produced.length > 0,
+      paid: this.paid,
+      count: () => this.usageSoFar(),
     });
   }
 
   private usageSoFar(): TokenUsage {
     const { open, budget } = this.deps;
-    const { stream } = open;
     const text = this.produced.toString();
-    return budget.estimate(text, stream.inputUsage(), stream.webSearches?.());
+    return budget.estimate(text, open.stream.inputUsage(), open.stream.webSearches?.());
   }
 }

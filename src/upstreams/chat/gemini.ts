@@ -148,7 +148,7 @@ function producedText(answer: Readonly<Record<string, unknown>>): string {
  * The chunks of one streamed answer. Each chunk has the members of a whole answer, but only a part
  * of its content.
  */
-class ContentStream implements MeteredStreamProtocol {
+export class ContentStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
   private isImpossible = false;
   private finished = false;

@@ -26,6 +26,7 @@ const MAX_LEARNED_TEMPLATES = 4;
 const FIRST_PRINTABLE = 32;
 const QUOTE = 34;
 const BACKSLASH = 92;
+const NAME_AT_END = /"name"\s*:\s*"$/;
 const PROBE_TEXT = 'template probe';
 
 /**
@@ -46,6 +47,8 @@ export class DeltaTemplates {
   private publicPrefix = '';
   private publicSuffix = '';
   private publicSeparator = '';
+  /** True if the text is the name of a tool. Some providers repeat it, and two names are not one. */
+  private isName = false;
   private learnedCount = 0;
   private hasTemplate = false;
 
@@ -71,7 +74,8 @@ export class DeltaTemplates {
     const publicText = this.publicPrefix + pieces.join(this.publicSeparator) + this.publicSuffix;
     const produced = pieces.join('');
     const template = this.sent;
-    const event = { text: publicText, produced, final: false, template, pieces };
+    const merged = this.isName ? undefined : this.publicPrefix + produced + this.publicSuffix;
+    const event = { text: publicText, produced, final: false, template, pieces, merged };
     return { event, end };
   }
 
@@ -120,6 +124,7 @@ export class DeltaTemplates {
     this.eventName = message.event;
     this.sent = sent;
     this.publicPrefix = published.before;
+    this.isName = NAME_AT_END.test(published.before);
     this.publicSuffix = published.after;
     this.publicSeparator = published.after + published.before;
     const name = message.event === undefined ? '' : `event: ${message.event}\n`;

@@ -8,11 +8,15 @@ import { type Consumption, Reservation } from '../../../src/actors/money/reserva
 import { builtInModels } from '../../../src/catalogue/built-in.ts';
 import { Catalogue, type ChatModel } from '../../../src/catalogue/catalogue.ts';
 import { Budget, FIRST_STREAM_TOKENS } from '../../../src/inference/budget/budget.ts';
+import type { Lookup } from '../../../src/inference/cache/answer-cache.ts';
+import type { KeptAnswer } from '../../../src/inference/cache/kept-answer.ts';
 import type { InferenceCall } from '../../../src/inference/call.ts';
 import { openStream } from '../../../src/inference/streaming/open-stream.ts';
 import { StreamRun } from '../../../src/inference/streaming/stream.ts';
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
+import { REPLAYS } from '../../../src/upstreams/replay/protocols.ts';
+import { eventsIn } from '../../../src/upstreams/replay/replay.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { channelActor, channelConfig } from '../../support/channels.ts';
 import { until } from '../../support/until.ts';
@@ -51,10 +55,13 @@ async function scene(
     extend = (amount: number) => amount,
     settle = async () => {},
     more = {},
+    keep,
   }: {
     extend?: (amount: number) => number;
     settle?: () => Promise<void>;
     more?: object;
+    /** Gets the answer for the cache. */
+    keep?: (answer: KeptAnswer) => void;
   } = {},
 ) {
   upstream.answer = answer;
@@ -98,7 +105,8 @@ async function scene(
   const begin = async (clamp?: number) => {
     const open = await openStream(call, permit, protocol, clamp);
     const onError = (error: unknown) => errors.push(error);
-    return new StreamRun({ call, open, reservation, budget, onError }).body();
+    const lookup = keep && ({ keep } as Lookup);
+    return new StreamRun({ call, open, reservation, budget, lookup, onError }).body();
   };
   return { begin, channel, clock, seen, errors };
 }
@@ -194,6 +202,36 @@ describe('a complete stream', () => {
     const text = await read(await begin());
     expect(text).toMatch(/"one".*"error":\{/s);
     expect(text).not.toContain('"stop"');
+  });
+});
+
+describe('the answer that the cache keeps of a stream', () => {
+  const words = ['one', ' two', ' three', ' four', ' five', ' six'];
+  const events = [role, ...words.map((word) => chunk(word)), ...end().split(/(?<=\n\n)/)];
+
+  test('is what the client got, wherever the stream pauses', async () => {
+    for (let first = 0; first <= events.length; first += 1) {
+      const second = Math.min(events.length, first + 3);
+      const cuts = [events.slice(0, first), events.slice(first, second), events.slice(second)];
+      const pieces = cuts.map((part) => part.join('')).filter((piece) => piece !== '');
+      const kept: KeptAnswer[] = [];
+      const { begin } = await scene(() => streamed(pieces), { keep: (each) => kept.push(each) });
+      const text = await read(await begin());
+      const answer = REPLAYS.openai.assemble(eventsIn(text));
+      expect(answer?.['choices']).toMatchObject([{ message: { content: words.join('') } }]);
+      expect(kept.map((each) => REPLAYS.openai.assemble(eventsIn(each.text)))).toEqual([answer]);
+    }
+  });
+
+  test('does not repeat what its events have in common', async () => {
+    const kept: KeptAnswer[] = [];
+    const { begin } = await scene(() => streamed([events.join('')]), {
+      keep: (each) => kept.push(each),
+    });
+    const text = await read(await begin());
+    expect(text.split('"delta"')).toHaveLength(9);
+    // The role, the first text, the other texts, and the end.
+    expect(kept[0]?.text.split('"delta"')).toHaveLength(5);
   });
 });
 

@@ -158,6 +158,33 @@ export const ROUTING: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/inference/streaming/settle-stream.ts',
+    tests: ['test/inference/streaming/stream.test.ts'],
+    mutants: [
+      {
+        name: 'an answer without output is charged',
+        from: 'if (!reported && !hasOutput) {',
+        to: 'if (false) {',
+      },
+      {
+        name: 'the reported usage counts for an incomplete answer',
+        from: "outcome === 'completed' ? stream.usage() : null",
+        to: 'stream.usage()',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/stream/delta-template.ts',
+    tests: ['test/upstreams/stream/merged-deltas.test.ts'],
+    mutants: [
+      {
+        name: 'the names of two tools are kept as one',
+        from: 'this.isName ? undefined : this.publicPrefix',
+        to: 'this.publicPrefix',
+      },
+    ],
+  },
+  {
     path: 'src/inference/streaming/stream.ts',
     tests: ['test/inference/streaming/stream.test.ts'],
     mutants: [
@@ -183,11 +210,6 @@ export const ROUTING: readonly MutatedFile[] = [
         to: 'false',
       },
       {
-        name: 'an answer without output is charged',
-        from: 'if (!reported && this.produced.length === 0) {',
-        to: 'if (false) {',
-      },
-      {
         name: 'an upstream that failed in the middle of a stream is not stopped',
         from: '    this.isEnded = true;\n    this.deps.open.stop.abort();\n    const { permit }',
         to: '    this.isEnded = true;\n    const { permit }',
@@ -211,9 +233,9 @@ export const ROUTING: readonly MutatedFile[] = [
         to: 'if (false) permit.abandoned();',
       },
       {
-        name: 'the reported usage counts for an incomplete answer',
-        from: "outcome === 'completed' ? open.stream.usage() : null",
-        to: 'open.stream.usage()',
+        name: 'events that were sent are kept again with the end of the answer',
+        from: "      this.unsentShort = '';\n    }\n    return next;",
+        to: '    }\n    return next;',
       },
       {
         name: 'a stream never extends its reservation',

@@ -11,8 +11,8 @@ BUN_VERSION=$(sed -n 's/.*"bun": *"\([0-9][0-9.]*\)".*/\1/p' "$ROOT/package.json
 BUN_CONFIG_MAX_HTTP_REQUESTS=${BUN_CONFIG_MAX_HTTP_REQUESTS:-65000}
 export BUN_CONFIG_MAX_HTTP_REQUESTS
 # Bun reads this at its start too: ms until it returns freed memory to the system. With the default of
-# 10 ms, every stream would allocate its memory from the system again.
-MIMALLOC_PURGE_DELAY=${MIMALLOC_PURGE_DELAY:-10000}
+# 10 ms, every stream would allocate its memory from the system again; with 10 s, every burst of calls after a pause.
+MIMALLOC_PURGE_DELAY=${MIMALLOC_PURGE_DELAY:-60000}
 export MIMALLOC_PURGE_DELAY
 # And this: with the default, 1, each wait for the next bytes returns the holes in pages in use, and the next call takes
 # them again. Pages that are free as a whole are returned in both cases.

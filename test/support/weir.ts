@@ -138,7 +138,7 @@ function environment(
     // `bun test` sets this variable, but Weir must run without it.
     NODE_ENV: undefined,
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
-    MIMALLOC_PURGE_DELAY: '10000',
+    MIMALLOC_PURGE_DELAY: '60000',
     MIMALLOC_PURGE_HOLES: '0',
     // Only the tests of the dashboard need its build.
     WEIR_DASHBOARD: 'off',

@@ -9,6 +9,7 @@ import { ALERTS } from './list/alerts.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUDGETS } from './list/budgets.ts';
 import { BUS } from './list/bus.ts';
+import { CACHE } from './list/cache.ts';
 import { CHANNELS } from './list/channels.ts';
 import { CONTRACTS } from './list/contracts.ts';
 import { DEBUG } from './list/debug.ts';
@@ -46,6 +47,7 @@ export const MUTANTS = candidatesOf([
   ...LEDGER_ROWS,
   ...BUDGETS,
   ...BUS,
+  ...CACHE,
   ...CHANNELS,
   ...PARAMETERS,
   ...PRICES,

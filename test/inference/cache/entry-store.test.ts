@@ -55,6 +55,50 @@ describe('the store of answers', () => {
     expect(store.mayHave('org_1', 2)).toBe(false);
   });
 
+  test('tells that it may have an entry as soon as the entry was added', () => {
+    const { store, add } = world({ max_entries: 100, max_bytes: 1e6, max_total_bytes: 1e6 });
+    for (let sketch = 1; sketch <= 100; sketch += 1) {
+      expect(store.mayHave('org_1', sketch)).toBe(false);
+      add('org_1', 'a', 100, 200, sketch);
+      // Every third one is asked for at once, and the others when more have been added.
+      if (sketch % 3 === 0) expect(store.mayHave('org_1', sketch)).toBe(true);
+    }
+    for (let sketch = 0; sketch <= 101; sketch += 1) {
+      const isThere = sketch >= 1 && sketch <= 100;
+      expect({ sketch, mayHave: store.mayHave('org_1', sketch) }).toEqual({
+        sketch,
+        mayHave: isThere,
+      });
+      expect(store.mayHave('org_2', sketch)).toBe(false);
+    }
+  });
+
+  test('forgets an entry that is removed as soon as it was added', () => {
+    const { store, add } = world();
+    const { entry, digest } = add('org_1', 'a');
+    store.remove(entry);
+    expect(store.mayHave('org_1', 1)).toBe(false);
+    expect(store.find('org_1', 1, digest)).toBeUndefined();
+    expect(store.bytes).toBe(0);
+  });
+
+  test('keeps its bounds for large entries that nobody asks for', () => {
+    const max_total_bytes = 1_000_000;
+    const { store, add } = world({
+      max_entries: 1_000,
+      max_bytes: max_total_bytes,
+      max_total_bytes,
+    });
+    let largest = 0;
+    for (let sketch = 1; sketch <= 100; sketch += 1) {
+      add('org_1', 'a', 100, 100_000, sketch);
+      largest = Math.max(largest, store.bytes);
+    }
+    // A few entries more wait until they are counted.
+    expect(largest).toBeGreaterThan(max_total_bytes / 2);
+    expect(largest).toBeLessThan(1.5 * max_total_bytes);
+  });
+
   test('finds an entry for the same request again without its digest, and for no other request', () => {
     const { store, add } = world();
     const { entry } = add('org_1', 'a');
@@ -90,7 +134,8 @@ describe('the store of answers', () => {
 
   test('counts the text of the request that it remembers, unless it is long', () => {
     const { store, add } = world();
-    const { entry } = add('org_1', 'a');
+    const { entry, digest } = add('org_1', 'a');
+    store.find('org_1', 1, digest);
     const of = (body_text: string) => {
       entry.remember({ place: PLACE, body_text });
       store.remeasure(entry);

@@ -24,6 +24,7 @@ export interface CachePairsOptions {
   readonly connections: number;
   /** The largest median loss that passes, as a share. */
   readonly bound: number;
+  readonly write: boolean;
 }
 
 const OPTIONS = {
@@ -42,13 +43,14 @@ const OPTIONS = {
 export function readCacheOptions(args: string[]): CacheSpeedOptions | CachePairsOptions {
   const values = parseOptions(args, OPTIONS);
   if (values.pairs !== undefined) {
-    forbid(values, ['rounds', 'trace', 'herd', 'short', 'no-write'], 'does not go with --pairs');
+    forbid(values, ['rounds', 'trace', 'herd', 'short'], 'does not go with --pairs');
     return {
       mode: 'pairs',
       pairs: whole(values, 'pairs', 10),
       seconds: whole(values, 'seconds', 2),
       connections: whole(values, 'connections', 256),
       bound: percent(values, 'bound', 2),
+      write: values['no-write'] !== true,
     };
   }
   forbid(values, ['bound'], 'needs --pairs');

@@ -130,19 +130,28 @@ export function pairText(kind: string, { rates, cpu_us }: Measured): string {
 
 /** Prints the result of all pairs, and returns the exit code. */
 export function conclude(found: Found, bound: number): number {
-  console.log('');
+  const { lines, isSlower } = conclusionOf(found, bound);
+  console.log(`\n${lines.join('\n')}`);
+  return isSlower ? 1 : 0;
+}
+
+/** Returns the result of all pairs as text, and whether a median loss is above the bound. */
+export function conclusionOf(found: Found, bound: number): { lines: string[]; isSlower: boolean } {
+  const lines: string[] = [];
   const summaries = KINDS.map((kind) => {
     const rates = found[kind].map((each) => each.rates);
     const summary = summarize(rates, bound);
-    console.log(summaryLine(kind, summary));
     const cpu = median(found[kind].map(({ cpu_us }) => cpu_us.new / cpu_us.old - 1));
-    console.log(`${kind.padEnd(6)} median change of a call's CPU time ${signed(cpu)}`);
+    lines.push(
+      summaryLine(kind, summary),
+      `${kind.padEnd(6)} median change of a call's CPU time ${signed(cpu)}`,
+    );
     return summary;
   });
   const remark = disturbanceLine(found);
-  if (remark !== undefined) console.log(remark);
-  console.log(verdictLine(summaries, bound));
-  return summaries.some(({ slower }) => slower) ? 1 : 0;
+  if (remark !== undefined) lines.push(remark);
+  lines.push(verdictLine(summaries, bound));
+  return { lines, isSlower: summaries.some(({ slower }) => slower) };
 }
 
 /** Says that other programs used the machine; undefined if none did. */

@@ -17,6 +17,7 @@ export function writeSection(
     | 'web'
     | 'actors'
     | 'cache'
+    | 'cache-misses'
     | 'limits'
     | 'limits-redis',
   text: string,

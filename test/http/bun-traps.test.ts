@@ -200,3 +200,27 @@ describe('Bun’s limit of 256 fetches at a time', () => {
     expect(lifted).toBe(CALLS);
   });
 });
+
+describe('the allocator of Bun', () => {
+  /** The allocator's own words about an option. */
+  async function optionOf(name: string, env: Record<string, string | undefined>): Promise<string> {
+    const child = Bun.spawn([process.execPath, '-e', '0'], {
+      env: { ...process.env, MIMALLOC_VERBOSE: '1', ...env },
+      stderr: 'pipe',
+    });
+    const words = await new Response(child.stderr).text();
+    return new RegExp(`option '${name}': (\\S+)`).exec(words)?.[1] ?? 'unknown';
+  }
+
+  test.each([['MIMALLOC_PURGE_DELAY'], ['MIMALLOC_PURGE_HOLES']])(
+    'keeps memory for less time by default, and obeys %s of bin/start',
+    async (variable) => {
+      const prepare = await Bun.file(`${import.meta.dir}/../../bin/lib/prepare.sh`).text();
+      const value = new RegExp(`${variable}:-(\\d+)`).exec(prepare)?.[1];
+      const option = variable.replace('MIMALLOC_', '').toLowerCase();
+      expect(value).toBeDefined();
+      expect(await optionOf(option, { [variable]: value })).toBe(String(value));
+      expect(await optionOf(option, { [variable]: undefined })).not.toBe(String(value));
+    },
+  );
+});

@@ -26,8 +26,8 @@ const COMPARED_SHELVES = 16;
  * The stored answers of this process. Each organization has a shelf of its own, so no search ever sees
  * an entry of another organization (P6). If a bound is reached, entries of little value are removed.
  *
- * New entries wait, and many are put on their shelves at once: the processor then has the code and the memory at hand, so
- * this takes half of the time that it takes after each call. Whoever looks for an entry does not notice it.
+ * New entries wait, and many are put on their shelves at once: the processor then has the code and the memory at hand
+ * (measured with cold caches: 2.7 µs for an entry in place of 3.3). Whoever looks for an entry does not notice it.
  */
 export class EntryStore {
   private readonly shelves = new Map<string, Shelf>();

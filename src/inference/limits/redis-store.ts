@@ -2,13 +2,17 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../actors/clock.ts';
 import { RedisPause } from '../redis-pause.ts';
 import { amountOf, type Exceeded, type LimitStore, type Taken, type Taking } from './limit.ts';
-import { CORRECT_SCRIPT, RENEW_SCRIPT, TAKE_SCRIPT } from './redis-script.ts';
+import { END_SCRIPT, RENEW_SCRIPT, TAKE_SCRIPT } from './redis-script.ts';
 
 /** If a replica dies, its calls count until their leases end. */
 const CALL_LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 /** A renewal has at most so many calls in one command. */
 const MAX_RENEWED = 1_000;
+
+/** A script of this store. Redis has its text after the first call, and gets only its name later. */
+type Script = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
+type Scripted = Redis & Record<'takeLimits' | 'endLimits' | 'renewCalls', Script>;
 
 interface RedisStoreDeps {
   readonly redis: Redis;
@@ -31,20 +35,27 @@ export class RedisStore implements LimitStore {
   /** The calls that run, by the counters of calls at the same time. */
   private readonly running = new Map<string, Set<string>>();
   private stopClock: () => void = () => undefined;
+  private readonly redis: Scripted;
 
-  constructor(private readonly deps: RedisStoreDeps) {}
+  constructor(private readonly deps: RedisStoreDeps) {
+    const { redis } = deps;
+    redis.defineCommand('takeLimits', { lua: TAKE_SCRIPT });
+    redis.defineCommand('endLimits', { lua: END_SCRIPT });
+    redis.defineCommand('renewCalls', { lua: RENEW_SCRIPT });
+    this.redis = redis as Scripted;
+  }
 
   async take(taking: Taking): Promise<Taken | Exceeded> {
-    if (this.pause.isPaused || this.deps.redis.status !== 'ready') return this.inMemory(taking);
+    if (this.pause.isPaused || this.redis.status !== 'ready') return this.inMemory(taking);
     const { takes, tokens, call_id } = taking;
-    const { redis, lease_ms = CALL_LEASE_MS } = this.deps;
+    const { lease_ms = CALL_LEASE_MS } = this.deps;
     const args = takes.flatMap((take) => [
       ...[take.unit, take.limit, amountOf(take, tokens), take.is_soft ? 1 : 0],
     ]);
     const names = takes.map(({ name }) => this.nameOf(name));
     let answer: unknown;
     try {
-      const command = redis.eval(TAKE_SCRIPT, names.length, ...names, call_id, lease_ms, ...args);
+      const command = this.redis.takeLimits(names.length, ...names, call_id, lease_ms, ...args);
       answer = await this.pause.wait(command);
       // The command may still be executed. What it took counts until its lease or its minute ends.
       if (answer === 'late') command.catch(() => undefined);
@@ -65,16 +76,18 @@ export class RedisStore implements LimitStore {
       return;
     }
     const { takes, tokens, call_id } = taking;
-    const { redis } = this.deps;
+    const names: string[] = [];
+    const units: string[] = [];
     for (const { name, unit } of takes) {
-      const key = this.nameOf(name);
-      if (unit === 'calls') {
-        this.forget(name, call_id);
-        redis.zrem(key, call_id).catch(() => undefined);
-      } else if (unit === 'tokens' && used !== tokens) {
-        redis.eval(CORRECT_SCRIPT, 1, key, taken.slot, used - tokens).catch(() => undefined);
-      }
+      if (unit === 'calls') this.forget(name, call_id);
+      else if (unit !== 'tokens' || used === tokens) continue;
+      names.push(this.nameOf(name));
+      units.push(unit);
     }
+    if (names.length === 0) return;
+    this.redis
+      .endLimits(names.length, ...names, call_id, taken.slot, used - tokens, ...units)
+      .catch(() => undefined);
   }
 
   stop(): void {
@@ -112,12 +125,12 @@ export class RedisStore implements LimitStore {
   }
 
   private renew(): void {
-    const { redis, lease_ms = CALL_LEASE_MS } = this.deps;
+    const { lease_ms = CALL_LEASE_MS } = this.deps;
     for (const [name, calls] of this.running) {
       const ids = [...calls];
       for (let at = 0; at < ids.length; at += MAX_RENEWED) {
         const some = ids.slice(at, at + MAX_RENEWED);
-        redis.eval(RENEW_SCRIPT, 1, this.nameOf(name), lease_ms, ...some).catch(() => undefined);
+        this.redis.renewCalls(1, this.nameOf(name), lease_ms, ...some).catch(() => undefined);
       }
     }
   }

@@ -53,7 +53,8 @@ describe('three replicas with one Redis', () => {
   test('a call that ends frees its place, and gives back the tokens that it did not use', async () => {
     const [first, second] = [await replica(), await replica()];
     const takes = [takeOf('calls', 1), takeOf('tokens', 100)];
-    const call = callOf(takes, 80);
+    const wide = [takeOf('calls', 5), takeOf('tokens', 1_000), takeOf('requests', 9)];
+    const call = callOf([...takes, ...wide], 80);
     const taken = (await first.take(call)) as Taken;
     expect(isTaken(await second.take(callOf(takes, 80)))).toBe(false);
     first.end(call, taken, 10);

@@ -3,7 +3,10 @@ import type { MutatedFile } from '../mutant.ts';
 const WINDOW = ['test/machines/sliding-window.test.ts'];
 const SHARES = ['test/inference/limits/shares.test.ts'];
 const SOFT = ['test/http/soft/chat.test.ts'];
-const REDIS = ['test/inference/limits/redis-store.test.ts'];
+const REDIS = [
+  'test/inference/limits/redis-store.test.ts',
+  'test/inference/limits/redis-script.test.ts',
+];
 
 export const LIMITS: readonly MutatedFile[] = [
   {
@@ -107,6 +110,16 @@ export const LIMITS: readonly MutatedFile[] = [
       {
         name: 'a soft limit says nothing',
         from: '    table.insert(answer, i)\n    table.insert(answer, ms)\n',
+        to: '',
+      },
+      {
+        name: 'what was forgotten counts on',
+        from: '      sum = sum - taken\n    end\n    from = from + 1',
+        to: '    end\n    from = from + 1',
+      },
+      {
+        name: 'what a call gave back counts on',
+        from: "redis.call('HINCRBY', key, 'sum', whole(corrected - taken))",
         to: '',
       },
       {

@@ -126,6 +126,23 @@ describe('three replicas with one Redis', () => {
   });
 });
 
+test('a Redis that forgot the scripts gets them again, and counts on', async () => {
+  const redis = new Redis(server.url, { enableAutoPipelining: true });
+  clients.push(redis);
+  const fallback = new MemoryStore(systemClock.now, () => 1);
+  const store = new RedisStore({ redis, clock: systemClock, fallback });
+  await until('Redis is ready', () => redis.status === 'ready');
+  const takes = [takeOf('requests', 6), takeOf('calls', 100)];
+  const takeSome = () => Promise.all([1, 2, 3, 4].map(() => store.take(callOf(takes))));
+  const before = await takeSome();
+  await redis.script('FLUSH');
+  const after = await takeSome();
+  const taken = [...before, ...after].filter(isTaken);
+  expect(taken).toHaveLength(6);
+  expect(taken.filter((each) => 'in_memory' in each)).toEqual([]);
+  store.stop();
+});
+
 test('while Redis is away, each replica counts its share in memory', async () => {
   const own = await startTestRedis();
   const redis = new Redis(own.url, { maxRetriesPerRequest: 1 });

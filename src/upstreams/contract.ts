@@ -216,8 +216,8 @@ export interface StreamEvent {
    */
   readonly pieces?: readonly string[];
   /**
-   * The merged events as a single one with all of `produced`. It says the same as `text`, and is far shorter. Absent if
-   * there is no shorter form.
+   * The merged events as a single one with all of `produced`. It says the same as `text`, and is shorter. Absent if
+   * there is no such form.
    */
   readonly merged?: string | undefined;
   /**

@@ -125,13 +125,14 @@ export class InspectClient {
   }
 }
 
-const SECOND_MS = 1_000;
+/** How old a `date` may be, ms: it has only seconds, and Bun renews it once a second. */
+const DATE_AGE_MS = 2_000;
 
-/** Returns Weir's time. The clock of this machine is used as far as it agrees, because `date` has only seconds. */
+/** Returns Weir's time: that of this machine's clock, as far as `date` agrees. */
 function timeOf(response: Response): number {
   const now = Date.now();
   const date = Date.parse(response.headers.get('date') ?? '');
-  return Number.isNaN(date) ? now : Math.min(Math.max(now, date), date + SECOND_MS);
+  return Number.isNaN(date) ? now : Math.min(Math.max(now, date), date + DATE_AGE_MS);
 }
 
 async function errorOf(response: Response): Promise<RequestError> {

@@ -41,6 +41,8 @@ test('an endpoint is added with a secret that is shown once, tested, used, and r
   await dialog.getByText('The receiver: HTTP 204.').waitFor();
   expect(kindsReceived()).toEqual(['test']);
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  // While a dialog is open, a field beside it takes no text.
+  await dialog.waitFor({ state: 'hidden' });
 
   // A balance below a million is low, so the next look finds a cause.
   await page.getByLabel('Low balance, USD').fill('1000000');

@@ -253,6 +253,7 @@ test('over plain HTTP in a network, where browsers have no clipboard and no lock
   await page.getByRole('dialog').getByText('copied', { exact: true }).waitFor();
   const copied = await page.getByTitle('Copy the API key').textContent();
   await page.getByRole('button', { name: 'I have kept the key' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await page.getByRole('searchbox', { name: 'Find' }).focus();
   await page.keyboard.press('Control+V');
   expect(copied).toContain(await page.getByRole('searchbox', { name: 'Find' }).inputValue());

@@ -23,13 +23,37 @@ const WHOLE_MS = /^[1-9]\d{0,6}$/;
 export function callSignal(
   { request, arrived_ms }: RequestContext,
   key: { readonly timeout_ms: number | null },
-  client: ListenableSignal = request.signal,
+  client: ListenableSignal = new ClientSignal(request),
 ): ListenableSignal {
   const header = request.headers.get(TIMEOUT_HEADER);
   if (header === null && key.timeout_ms === null) return client;
   const timeout_ms = header === null ? (key.timeout_ms ?? 0) : parseTimeout(header);
   const createError = () => deadlineError(timeout_ms, header !== null);
   return new ClientDeadline(client, arrived_ms + timeout_ms, createError);
+}
+
+/**
+ * The signal of a request, which Bun makes when it is first asked for. A hit of the cache never asks. A signal that is
+ * made after its client has left is aborted from the start.
+ */
+class ClientSignal implements ListenableSignal {
+  constructor(private readonly request: Request) {}
+
+  get aborted(): boolean {
+    return this.request.signal.aborted;
+  }
+
+  get reason(): unknown {
+    return this.request.signal.reason;
+  }
+
+  addEventListener(type: 'abort', listener: () => void): void {
+    this.request.signal.addEventListener(type, listener);
+  }
+
+  removeEventListener(type: 'abort', listener: () => void): void {
+    this.request.signal.removeEventListener(type, listener);
+  }
 }
 
 /**

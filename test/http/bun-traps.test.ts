@@ -167,6 +167,27 @@ describe('an unhandled rejection ends the process', () => {
   });
 });
 
+describe('the signal of a request, which Bun makes when it is first read', () => {
+  test('is aborted, though it is first read after the client left', async () => {
+    const left = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    app.answer = async ({ signal }) => {
+      await left.promise;
+      const isAborted = until('the signal is aborted', () => signal.aborted);
+      await isAborted.then(() => ended.resolve(), ended.reject);
+      return Response.json({});
+    };
+    const leave = new AbortController();
+    const answer = chat({ signal: leave.signal }).catch(() => undefined);
+    await until('the call runs', () => app.calls.length === 1);
+    leave.abort();
+    await answer;
+    // Bun learns in the meantime that the connection is closed.
+    setTimeout(left.resolve, 300);
+    await ended.promise;
+  });
+});
+
 describe('Bun’s limit of 256 fetches at a time', () => {
   const CALLS = 300;
 

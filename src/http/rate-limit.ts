@@ -145,7 +145,8 @@ export class RateLimit {
     const existing = this.limiters.get(limit);
     if (existing) return existing;
     const options = { keyPrefix: `weir:rate:${limit}`, points: limit, duration: WINDOW_S };
-    const memory = new RateLimiterMemory(options);
+    // Each limiter has its own memory. A prefix would make a new text of each id, and its hash, for every call.
+    const memory = new RateLimiterMemory({ ...options, keyPrefix: '' });
     const redis =
       this.redis &&
       new RateLimiterRedis({

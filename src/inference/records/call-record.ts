@@ -114,7 +114,7 @@ export class CallRecord {
     private readonly onEnded: OnCallEnded,
   ) {
     this.authenticated_ms = performance.now();
-    this.addTags(key.call_tags ?? {});
+    if (key.call_tags) this.addTags(key.call_tags);
   }
 
   get hasEnded(): boolean {

@@ -134,11 +134,9 @@ export class Lookup {
       this.deps.shared?.remove(this.place);
       return undefined;
     }
-    // The first hit reads the answer. Later hits of the same request leave the size as it is.
-    if (!again || entry.hits === 0) {
-      entry.remember(request);
-      this.store.remeasure(entry);
-    }
+    // The first hit reads the answer. Later hits of the same request seldom change the size.
+    if (!again || entry.hits === 0) entry.remember(request);
+    if (!again || entry.hits === 0 || entry.hasGrown) this.store.remeasure(entry);
     entry.hits += 1;
     return entry.hitAt(this.deps.now());
   }

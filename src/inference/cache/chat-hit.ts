@@ -5,7 +5,14 @@ import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
 import type { StoredHit } from './entry.ts';
 import { hitPrice } from './hit-price.ts';
-import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
+import type { WholeAnswer } from './kept-answer.ts';
+import {
+  type ReplayedCall,
+  readAnswer,
+  renderEvents,
+  renderStream,
+  renderWhole,
+} from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
 /** Returns the stored answer of the same request; undefined if there is none. */
@@ -61,21 +68,33 @@ export function serveHit(
   hit: StoredHit,
 ): Response | Promise<Response> {
   const { protocol, body, stream } = call;
-  const replayed = { protocol, body, answer_id: answerIdOf(call) };
   const whole = hit.entry.wholeAnswer((kept) => readAnswer(protocol, kept));
   if (!whole) throw new Error('a hit has no answer');
-  const text = renderWhole(replayed, whole);
+  const { text, stored } = render(call, { protocol, body, answer_id: answerIdOf(call) }, whole);
   const charged = settleHit(call, call.model.category, reservation, hit);
-  const respond = () =>
-    new Response(stream ? renderStream(replayed, text) : text, hitHeaders(hit, stream));
-  return charged || call.storeAnswer ? storeFirst(call, text, charged).then(respond) : respond();
+  const respond = () => new Response(text, hitHeaders(hit, stream));
+  return charged || stored !== undefined
+    ? storeFirst(call, stored, charged).then(respond)
+    : respond();
+}
+
+/** Returns the text that the client gets, and the JSON text of the same answer if it must be stored. */
+function render(
+  { stream, storeAnswer }: InferenceCall,
+  replayed: ReplayedCall,
+  whole: WholeAnswer,
+): { readonly text: string; readonly stored?: string } {
+  if (stream && !storeAnswer) return { text: renderStream(replayed, whole) };
+  const text = renderWhole(replayed, whole);
+  if (!storeAnswer) return { text };
+  return { text: stream ? renderEvents(replayed, text) : text, stored: text };
 }
 
 async function storeFirst(
   { storeAnswer }: InferenceCall,
-  text: string,
+  stored: string | undefined,
   charged: Promise<void> | undefined,
 ): Promise<void> {
   await charged;
-  await storeAnswer?.(JSON.parse(text));
+  if (stored !== undefined) await storeAnswer?.(JSON.parse(stored));
 }

@@ -55,6 +55,8 @@ export class Entry {
   /** The answer of a chat call, once it was read. */
   private whole: WholeAnswer | undefined;
   private latest_hit: StoredHit | undefined;
+  /** How many forms of its stream were measured. */
+  private measured_streams = 0;
 
   constructor(
     /** UUID of the request whose answer it is. */
@@ -195,10 +197,19 @@ export class Entry {
     return (this.cost_nano_usd * (1 + this.hits)) / (this.bytes * (1 + hours));
   }
 
+  /** True if the entry has texts that were not measured yet. */
+  get hasGrown(): boolean {
+    return (this.whole?.streams?.size ?? 0) > this.measured_streams;
+  }
+
+  /** Returns the size in memory, bytes. */
   measure(): number {
     if (this.packed) return OVERHEAD_BYTES + this.packed.until - this.packed.from;
+    const streams = [...(this.whole?.streams?.values() ?? [])];
+    this.measured_streams = streams.length;
+    const texts = [...this.pieces, ...streams.flatMap(({ pieces, ids }) => [...pieces, ...ids])];
     let bytes = OVERHEAD_BYTES + sizeOf(this.body_text || (this.latest?.body_text ?? ''));
-    for (const piece of this.pieces) bytes += sizeOf(piece);
+    for (const text of texts) bytes += sizeOf(text);
     return bytes;
   }
 }

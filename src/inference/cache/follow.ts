@@ -7,7 +7,7 @@ import { type FlightEnd, hitOf } from './flight.ts';
 import { FollowerRun } from './follower-run.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { payUnpaid } from './pay-unpaid.ts';
-import { readAnswer, renderStream, renderWhole } from './read-answer.ts';
+import { readAnswer, renderEvents, renderWhole } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
 type Answered = Extract<FlightEnd, { state: 'answered' }>;
@@ -78,5 +78,5 @@ async function render(
   const replayed = { protocol, body, answer_id: answerIdOf(call) };
   const text = renderWhole(replayed, whole);
   if (call.storeAnswer) await call.storeAnswer(JSON.parse(text));
-  return new Response(stream ? renderStream(replayed, text) : text, described);
+  return new Response(stream ? renderEvents(replayed, text) : text, described);
 }

@@ -39,4 +39,6 @@ export interface WholeAnswer {
   readonly other_ids: readonly unknown[];
   /** The text cut at its ids, once it was sent again. */
   cut?: CutText;
+  /** The same of the events of a stream, once they were sent, by the form of the stream. */
+  streams?: Map<string, CutText>;
 }

@@ -49,7 +49,26 @@ export function renderWhole({ protocol, answer_id, body }: ReplayedCall, whole: 
   return echo ? editMembers(text, echo(JSON.parse(text), body)) : text;
 }
 
-/** Returns the text of the events with a whole answer. */
-export function renderStream({ protocol, body }: ReplayedCall, whole_text: string): string {
+/**
+ * Returns the text of the events with a whole answer for another call, with ids of its own. Events that do not repeat
+ * what their request says are made once, and then sent to all calls with other ids.
+ */
+export function renderStream(call: ReplayedCall, whole: WholeAnswer): string {
+  const { protocol, answer_id, body } = call;
+  const { own_id, other_ids, text } = whole;
+  const { echo, form } = REPLAYS[protocol];
+  if (echo) return renderEvents(call, renderWhole(call, whole));
+  whole.streams ??= new Map();
+  const name = form?.(body) ?? '';
+  let cut = whole.streams.get(name);
+  if (!cut) {
+    cut = cutAtNames(renderEvents(call, text), [own_id, ...other_ids]);
+    whole.streams.set(name, cut);
+  }
+  return withFreshNames(cut, own_id, answer_id);
+}
+
+/** Returns the text of the events with a whole answer, whose ids stay as they are. */
+export function renderEvents({ protocol, body }: ReplayedCall, whole_text: string): string {
   return REPLAYS[protocol].stream(parseExact(whole_text) as Record<string, unknown>, body);
 }

@@ -35,22 +35,27 @@ export const chatReplay: AnswerReplay = {
       isObject(message) ? objectsIn(message['tool_calls']).map(({ id }) => id) : [],
     ),
 
+  form: (request) => (wantsUsage(request) ? 'usage' : ''),
+
   stream(answer, request) {
-    const options = request['stream_options'];
-    const wantsUsage = isObject(options) && options['include_usage'] === true;
+    const withUsage = wantsUsage(request);
     const { usage, ...members } = without(answer, 'choices', 'object');
     const chunk = (choices: object[], used: unknown = null) =>
       plainEvent({
         ...members,
         object: 'chat.completion.chunk',
         choices,
-        ...(wantsUsage ? { usage: used } : {}),
+        ...(withUsage ? { usage: used } : {}),
       });
     const choices = objectsIn(answer['choices']);
     const texts = choices.flatMap((choice) => chunksOf(choice).map((each) => chunk([each])));
-    return texts.join('') + (wantsUsage && usage ? chunk([], usage) : '') + DONE;
+    return texts.join('') + (withUsage && usage ? chunk([], usage) : '') + DONE;
   },
 };
+
+function wantsUsage({ stream_options: options }: AnswerObject): boolean {
+  return isObject(options) && options['include_usage'] === true;
+}
 
 interface Choice extends Record<string, unknown> {
   message: Record<string, unknown>;

@@ -17,6 +17,8 @@ export interface AnswerReplay {
   ids(answer: AnswerObject): unknown[];
   /** Returns the text of the events of a stream with the whole answer. */
   stream(answer: AnswerObject, request: AnswerObject): string;
+  /** Returns what of a request decides which events its stream has; missing = nothing does. */
+  form?(request: AnswerObject): string;
   /** Returns the members that repeat what the request says and what its answer does not depend on. */
   echo?(answer: AnswerObject, request: AnswerObject): Readonly<Record<string, string | null>>;
 }

@@ -22,4 +22,31 @@ export const CACHE: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'src/inference/cache/read-answer.ts',
+    tests: ['test/inference/cache/read-answer.test.ts'],
+    mutants: [
+      {
+        name: 'a stream has its usage if the first one of the answer had it',
+        from: "const name = form?.(body) ?? '';",
+        to: "const name = '';",
+      },
+      {
+        name: 'streams of an answer have the same ids of tool calls',
+        from: 'cut = cutAtNames(renderEvents(call, text), [own_id, ...other_ids]);',
+        to: 'cut = cutAtNames(renderEvents(call, text), [own_id]);',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/cache/entry.ts',
+    tests: ['test/inference/cache/read-answer.test.ts'],
+    mutants: [
+      {
+        name: 'the bytes of events that are kept do not count',
+        from: '...streams.flatMap(({ pieces, ids }) => [...pieces, ...ids])',
+        to: '',
+      },
+    ],
+  },
 ];

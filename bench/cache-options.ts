@@ -57,7 +57,7 @@ export function readCacheOptions(args: string[]): CacheSpeedOptions | CachePairs
   const short = values.short === true;
   return {
     mode: 'hits',
-    rounds: whole(values, 'rounds', short ? 1 : 5),
+    rounds: whole(values, 'rounds', short ? 1 : 10),
     seconds: whole(values, 'seconds', short ? 1 : 3),
     connections: whole(values, 'connections', short ? 32 : 256),
     trace: whole(values, 'trace', short ? 500 : 20_000),

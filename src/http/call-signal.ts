@@ -47,12 +47,12 @@ class ClientSignal implements ListenableSignal {
     return this.request.signal.reason;
   }
 
-  addEventListener(type: 'abort', listener: () => void): void {
-    this.request.signal.addEventListener(type, listener);
+  addEventListener(_: 'abort', listener: () => void): void {
+    this.request.signal.addEventListener('abort', listener);
   }
 
-  removeEventListener(type: 'abort', listener: () => void): void {
-    this.request.signal.removeEventListener(type, listener);
+  removeEventListener(_: 'abort', listener: () => void): void {
+    this.request.signal.removeEventListener('abort', listener);
   }
 }
 

@@ -60,6 +60,9 @@ const UNKNOWN = -1;
  * Hits of the cache are on record here, so this runs as often as a settlement. Values that many records share
  * are sent once, and each record has their numbers. Otherwise PostgreSQL reads a kilobyte of JSON for
  * each record, which takes longer than to store it.
+ *
+ * `place` is for the planner, which reckons with 10 rows of an array that it does not know yet, and with 1,000 of
+ * a series. So it hashes the few shared values, not all records.
  */
 async function insert(
   sql: Sql,
@@ -81,6 +84,7 @@ async function insert(
       nullif(first_token_ms, -1), nullif(ended_ms, -1), coalesce(looked_up, false), detail,
       (select weir_now()), (select pg_current_xact_id()::text::int8)
     from (select
+      generate_series(1, ${calls.length}::text::int) as place,
       unnest(${column((call) => common.numberOf(call))}::text::int[]) as common,
       unnest(${column((call) => rare.numberOf(call))}::text::int[]) as rare,
       unnest(${column(({ id }) => id)}::text::uuid[]) as id,

@@ -1,18 +1,11 @@
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
-import { answerIdOf, type InferenceCall } from '../call.ts';
+import type { InferenceCall } from '../call.ts';
 import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
 import type { StoredHit } from './entry.ts';
 import { hitPrice } from './hit-price.ts';
-import type { WholeAnswer } from './kept-answer.ts';
-import {
-  type ReplayedCall,
-  readAnswer,
-  renderEvents,
-  renderStream,
-  renderWhole,
-} from './read-answer.ts';
+import { readAnswer, renderAnswer } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
 /** Returns the stored answer of the same request; undefined if there is none. */
@@ -67,27 +60,15 @@ export function serveHit(
   reservation: Reservation,
   hit: StoredHit,
 ): Response | Promise<Response> {
-  const { protocol, body, stream } = call;
+  const { protocol, stream } = call;
   const whole = hit.entry.wholeAnswer((kept) => readAnswer(protocol, kept));
   if (!whole) throw new Error('a hit has no answer');
-  const { text, stored } = render(call, { protocol, body, answer_id: answerIdOf(call) }, whole);
+  const { text, stored } = renderAnswer(call, whole);
   const charged = settleHit(call, call.model.category, reservation, hit);
   const respond = () => new Response(text, hitHeaders(hit, stream));
   return charged || stored !== undefined
     ? storeFirst(call, stored, charged).then(respond)
     : respond();
-}
-
-/** Returns the text that the client gets, and the JSON text of the same answer if it must be stored. */
-function render(
-  { stream, storeAnswer }: InferenceCall,
-  replayed: ReplayedCall,
-  whole: WholeAnswer,
-): { readonly text: string; readonly stored?: string } {
-  if (stream && !storeAnswer) return { text: renderStream(replayed, whole) };
-  const text = renderWhole(replayed, whole);
-  if (!storeAnswer) return { text };
-  return { text: stream ? renderEvents(replayed, text) : text, stored: text };
 }
 
 async function storeFirst(

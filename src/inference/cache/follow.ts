@@ -1,5 +1,5 @@
 import { isObject } from '../../json/object.ts';
-import { answerIdOf, type InferenceCall } from '../call.ts';
+import type { InferenceCall } from '../call.ts';
 import type { Lookup } from './answer-cache.ts';
 import { answerHeaders, hitHeaders } from './cache-headers.ts';
 import type { ChatFlight, ChatFollower } from './chat-flight.ts';
@@ -7,7 +7,7 @@ import { type FlightEnd, hitOf } from './flight.ts';
 import { FollowerRun } from './follower-run.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { payUnpaid } from './pay-unpaid.ts';
-import { readAnswer, renderEvents, renderWhole } from './read-answer.ts';
+import { readAnswer, renderAnswer } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
 type Answered = Extract<FlightEnd, { state: 'answered' }>;
@@ -74,9 +74,7 @@ async function render(
 ): Promise<Response> {
   const whole = readAnswer(call.protocol, kept, true);
   if (!whole) throw new Error('the answer of a flight cannot be read');
-  const { protocol, body, stream } = call;
-  const replayed = { protocol, body, answer_id: answerIdOf(call) };
-  const text = renderWhole(replayed, whole);
-  if (call.storeAnswer) await call.storeAnswer(JSON.parse(text));
-  return new Response(stream ? renderEvents(replayed, text) : text, described);
+  const { text, stored } = renderAnswer(call, whole);
+  if (stored !== undefined) await call.storeAnswer?.(JSON.parse(stored));
+  return new Response(text, described);
 }

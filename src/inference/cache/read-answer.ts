@@ -7,6 +7,7 @@ import { writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import { cutAtNames, withFreshNames } from '../../upstreams/replay/fresh-names.ts';
 import { REPLAYS } from '../../upstreams/replay/protocols.ts';
 import { eventsIn } from '../../upstreams/replay/replay.ts';
+import { answerIdOf, type InferenceCall } from '../call.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
 
 /**
@@ -40,6 +41,22 @@ export interface ReplayedCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Returns the text that the client of a call gets: JSON, or the events of a stream. `stored` is the JSON text of the same
+ * answer, if the call stores it.
+ */
+export function renderAnswer(
+  call: InferenceCall,
+  whole: WholeAnswer,
+): { readonly text: string; readonly stored?: string } {
+  const { protocol, body, stream, storeAnswer } = call;
+  const replayed = { protocol, body, answer_id: answerIdOf(call) };
+  if (stream && !storeAnswer) return { text: renderStream(replayed, whole) };
+  const text = renderWhole(replayed, whole);
+  if (!storeAnswer) return { text };
+  return { text: stream ? renderEvents(replayed, text) : text, stored: text };
+}
+
 /** Returns the JSON text of an answer for another call, with ids of its own. */
 export function renderWhole({ protocol, answer_id, body }: ReplayedCall, whole: WholeAnswer) {
   const { own_id, other_ids } = whole;
@@ -69,6 +86,6 @@ export function renderStream(call: ReplayedCall, whole: WholeAnswer): string {
 }
 
 /** Returns the text of the events with a whole answer, whose ids stay as they are. */
-export function renderEvents({ protocol, body }: ReplayedCall, whole_text: string): string {
+function renderEvents({ protocol, body }: ReplayedCall, whole_text: string): string {
   return REPLAYS[protocol].stream(parseExact(whole_text) as Record<string, unknown>, body);
 }

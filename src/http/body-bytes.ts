@@ -5,7 +5,7 @@ import {
   type CountedBody,
   SMALL_BODY_BYTES,
 } from '../upstreams/transport/body-budget.ts';
-import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
+import { unwatch, type Watched, watch } from '../upstreams/transport/deadlines.ts';
 import { contentCodingOf, decodeBody } from './decoded-body.ts';
 
 /**
@@ -128,9 +128,16 @@ function withTimeout(
   return new Promise((resolve, reject) => {
     const wait = new PendingBody(performance.now() + timeout_ms, signal, reject);
     watch(wait);
-    body.then(resolve, reject).then(() => {
-      wait.isOver = true;
-    });
+    body.then(
+      (bytes) => {
+        unwatch(wait);
+        resolve(bytes);
+      },
+      (error) => {
+        unwatch(wait);
+        reject(error);
+      },
+    );
   });
 }
 
@@ -139,8 +146,6 @@ function withTimeout(
  * already complete.
  */
 class PendingBody implements Watched {
-  isOver = false;
-
   constructor(
     private readonly deadline: number,
     private readonly signal: CallSignal,
@@ -148,7 +153,6 @@ class PendingBody implements Watched {
   ) {}
 
   check(now: number): boolean {
-    if (this.isOver) return false;
     if (this.signal.aborted) this.reject(this.signal.reason);
     else if (now < this.deadline) return true;
     else this.reject(tooSlowError());

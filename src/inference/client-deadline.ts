@@ -1,7 +1,7 @@
 import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
-import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
+import { unwatch, type Watched, watch } from '../upstreams/transport/deadlines.ts';
 
 /** The shortest time that a client or an API key can set for a call. */
 export const MIN_CLIENT_TIMEOUT_MS = 1_000;
@@ -58,6 +58,9 @@ export class ClientDeadline implements ListenableSignal, Watched {
 
   removeEventListener(_: 'abort', listener: Listener): void {
     this.listeners.delete(listener);
+    if (this.listeners.size > 0) return;
+    this.isWatched = false;
+    unwatch(this);
   }
 
   check(): boolean {

@@ -15,7 +15,7 @@ export interface Watched {
   check(now: number): boolean;
 }
 
-let watched: Watched[] = [];
+const watched = new Set<Watched>();
 let ticker: Timer | undefined;
 
 /**
@@ -23,17 +23,23 @@ let ticker: Timer | undefined;
  * listener for each of thousands of calls would cost more.
  */
 export function watch(wait: Watched): void {
-  watched.push(wait);
+  watched.add(wait);
   ticker ??= setInterval(tick, TICK_MS);
+}
+
+/**
+ * Forgets a wait that is over before its next check. Otherwise it would keep its call in memory until then, and memory
+ * that outlives a collection is collected late.
+ */
+export function unwatch(wait: Watched): void {
+  watched.delete(wait);
 }
 
 function tick(): void {
   const now = performance.now();
-  const waits = watched;
-  // A check may add another wait, so the list is replaced first.
-  watched = [];
-  for (const wait of waits) if (wait.check(now)) watched.push(wait);
-  if (watched.length > 0) return;
+  // A check may add another wait, which is checked the next time.
+  for (const wait of [...watched]) if (!wait.check(now)) watched.delete(wait);
+  if (watched.size > 0) return;
   clearInterval(ticker);
   ticker = undefined;
 }
@@ -45,17 +51,14 @@ function tick(): void {
 export function untilAborted<Result>(work: Promise<Result>, signal: CallSignal): Promise<Result> {
   if (Bun.peek.status(work) !== 'pending') return work;
   return new Promise((resolve, reject) => {
-    let isPending = true;
-    const settle = () => {
-      isPending = false;
-    };
-    work.then(resolve, reject).then(settle);
-    watch({
+    const wait = {
       check() {
-        if (isPending && signal.aborted) reject(signal.reason);
-        return isPending && !signal.aborted;
+        if (signal.aborted) reject(signal.reason);
+        return !signal.aborted;
       },
-    });
+    };
+    watch(wait);
+    work.then(resolve, reject).then(() => unwatch(wait));
   });
 }
 
@@ -77,6 +80,7 @@ export class Deadline implements Watched {
 
   cancel(): void {
     this.isOver = true;
+    unwatch(this);
   }
 
   check(now: number): boolean {

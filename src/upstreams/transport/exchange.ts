@@ -13,7 +13,7 @@ import {
 import { MAX_ANSWER_BYTES, MAX_ERROR_BYTES, readText, tooLargeError } from './bounded-body.ts';
 import { httpClientFor } from './clients.ts';
 import { redact } from './credentials.ts';
-import { type Watched, watch } from './deadlines.ts';
+import { unwatch, type Watched, watch } from './deadlines.ts';
 import type { EncodedBody, HttpRequest, HttpResponse, SentRequest } from './http.ts';
 import { encodeForm, jsonBody } from './request-body.ts';
 import { inTurn } from './turns.ts';
@@ -138,6 +138,7 @@ export class Exchange implements Watched {
   /** Ends the exchange. If the answer is not complete, aborts the request. */
   close(): void {
     this.isClosed = true;
+    unwatch(this);
     if (!this.isComplete) this.request?.abort();
   }
 

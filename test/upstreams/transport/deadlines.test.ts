@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { Deadline, type Watched, watch } from '../../../src/upstreams/transport/deadlines.ts';
+import { ClientDeadline } from '../../../src/inference/client-deadline.ts';
+import {
+  Deadline,
+  untilAborted,
+  unwatch,
+  type Watched,
+  watch,
+} from '../../../src/upstreams/transport/deadlines.ts';
+import { Exchange } from '../../../src/upstreams/transport/exchange.ts';
+import { countKept } from '../../support/kept.ts';
 import { until } from '../../support/until.ts';
 
 /** A wait that counts its checks. It is over when `isOver` is set. */
@@ -43,6 +52,48 @@ describe('a watched wait', () => {
     last.isOver = true;
     watch(last);
     await until('the last wait was checked', () => last.checks === 1);
+  });
+
+  test('is not checked any more once it was forgotten', async () => {
+    const [forgotten, other] = [new Wait(), new Wait()];
+    for (const each of [forgotten, other]) watch(each);
+    await until('both were checked', () => other.checks >= 1);
+    const { checks } = forgotten;
+    unwatch(forgotten);
+    const { checks: before } = other;
+    await until('the other wait was checked', () => other.checks >= before + 2);
+    expect(forgotten.checks).toBe(checks);
+    other.isOver = true;
+  });
+});
+
+/**
+ * Between two checks, thousands of waits may end. If each were kept until the next check, with its call, collections in
+ * between would take its call for memory that lives long.
+ */
+describe('what a wait held is not kept after its end', () => {
+  const nothing = () => undefined;
+  const client = { aborted: false, reason: undefined };
+  const target = { timeout_ms: 60_000, transport: undefined };
+
+  test.each<[string, (held: object) => unknown]>([
+    ['a deadline', (held) => new Deadline(60_000, () => held).cancel()],
+    ['work of a client', (held) => untilAborted(Bun.sleep(0), { ...client, ...{ held } })],
+    [
+      'the deadline of a client',
+      (held) => {
+        const deadline = new ClientDeadline({ ...client, ...{ held } }, 1e12, nothing as never);
+        deadline.addEventListener('abort', nothing);
+        deadline.removeEventListener('abort', nothing);
+      },
+    ],
+    [
+      'an exchange',
+      (held) => new Exchange({ target, signal: { ...client, ...{ held } } } as never).close(),
+    ],
+  ])('%s', async (_, use) => {
+    // The collector takes some old words on the stack for references.
+    expect(await countKept(use)).toBeLessThan(20);
   });
 });
 

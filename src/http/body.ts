@@ -39,9 +39,16 @@ export async function readJsonObject(
   signal: CallSignal = request.signal,
 ): Promise<JsonBody> {
   const bytes = await readJsonBytes(request, counted, max_bytes, signal);
-  if (bytes.byteLength <= MAX_BYTES_AT_ONCE) return parseObject(decode(bytes, request.headers));
-  const text = await inTurn(() => decode(bytes, request.headers));
-  return inTurn(() => parseObject(text));
+  return parseJsonBytes(bytes, request.headers);
+}
+
+/**
+ * Parses the bytes that `readJsonBytes` read. Returns a promise only for a large body, which waits for its
+ * turn. Throws WeirError `invalid_json`, or `unsupported_media_type` for a content coding that is not known.
+ */
+export function parseJsonBytes(bytes: Uint8Array, headers: Headers): JsonBody | Promise<JsonBody> {
+  if (bytes.byteLength <= MAX_BYTES_AT_ONCE) return parseObject(decode(bytes, headers));
+  return inTurn(() => decode(bytes, headers)).then((text) => inTurn(() => parseObject(text)));
 }
 
 /** Reads a JSON object like `readJsonObject`. A request without a body has an empty object. */

@@ -11,7 +11,8 @@ import type { CallRecord } from '../inference/records/call-record.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { compressed } from './compressed-answer.ts';
 import { requireHost } from './host.ts';
-import { addRateLimit, type ShownRateLimit } from './rate-limit-headers.ts';
+import { RequestHeaders } from './own-headers.ts';
+import type { ShownRateLimit } from './rate-limit-headers.ts';
 import { sendCounted } from './sent-answer.ts';
 import { addSoftHeaders } from './soft-headers.ts';
 import { closeAfter, mayHaveLargeBody } from './unread-body.ts';
@@ -32,6 +33,8 @@ export interface RequestContext extends ShownRateLimit {
   readonly action: Action | OperatorAction | undefined;
   /** Set when the API key of a call is known. */
   record?: CallRecord;
+  /** Set before the handler is called. */
+  own_headers?: RequestHeaders;
 }
 
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
@@ -93,6 +96,8 @@ export function endpoint(
       bytes,
       action,
     };
+    const own = new RequestHeaders(context, familyOf);
+    context.own_headers = own;
     const slot = noted?.ring.begin(uuid, noted.path, arrived_ms, context);
     let failure: unknown;
     let response: Response;
@@ -110,6 +115,7 @@ export function endpoint(
       failure = known;
       report(known, request_id);
       response = renderError(known, familyOf(request), request_id);
+      own.areSet = false;
       const copy = context.record?.copy;
       if (copy) response = await copy.copy(response, false, request.signal);
       if (context.record) failRecord(context.record, known, request.signal.aborted);
@@ -117,12 +123,8 @@ export function endpoint(
       bytes.end();
     }
     if (slot) noted?.onEnd(slot, context, response.status, failure);
-    // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
-    const { headers } = response;
-    headers.set('x-request-id', request_id);
-    headers.set('request-id', request_id);
-    if (context.record?.reached) addSoftHeaders(headers, context.record);
-    if (context.rate_limit) addRateLimit(headers, context.rate_limit, familyOf(request));
+    if (!own.areSet) own.setIn(response.headers);
+    if (context.record?.reached) addSoftHeaders(response.headers, context.record);
     if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
     return closeAfter(response, request);
   };

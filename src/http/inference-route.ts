@@ -10,7 +10,7 @@ import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { Authentication } from './auth/authentication.ts';
-import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
+import { MAX_INFERENCE_BODY_BYTES, parseJsonBytes, readJsonBytes } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -76,7 +76,9 @@ export function inferenceRoute<Schema extends TSchema>(
     if (counted) await counted;
     const signal = callSignal(context, key);
     const bytes = context.bytes.of(key.id);
-    const { text, value } = await readJsonObject(request, bytes, MAX_INFERENCE_BODY_BYTES, signal);
+    const sent = await readJsonBytes(request, bytes, MAX_INFERENCE_BODY_BYTES, signal);
+    const parsed = parseJsonBytes(sent, request.headers);
+    const { text, value } = parsed instanceof Promise ? await parsed : parsed;
     const { record } = context;
     record?.ask(value);
     route.precheck?.(context, value);
@@ -111,9 +113,10 @@ export function inferenceRoute<Schema extends TSchema>(
         bytes,
         record,
         cache_control,
+        own_headers: recorder ? undefined : context.own_headers,
       });
     };
-    return await serveOnce(deps, context, paid, (mode) =>
+    return serveOnce(deps, context, paid, (mode) =>
       route.prepare
         ? route.prepare(context, value, key, text).then((prepared) => run(mode, prepared))
         : run(mode, { body: value, body_text: text }),

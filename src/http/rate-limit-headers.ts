@@ -21,23 +21,47 @@ export function showTighter(shown: ShownRateLimit, state: RateLimitState): void 
 
 const S_PER_MINUTE = 60;
 
+/** The headers in which programs read what is left of a limit, so that they pace themselves. */
+const NAMES = {
+  // OpenAI docs: Rate limits, Rate limits in headers.
+  openai: {
+    limit: 'x-ratelimit-limit-requests',
+    remaining: 'x-ratelimit-remaining-requests',
+    reset: 'x-ratelimit-reset-requests',
+  },
+  // Anthropic docs: Rate limits, Response headers.
+  native: {
+    limit: 'anthropic-ratelimit-requests-limit',
+    remaining: 'anthropic-ratelimit-requests-remaining',
+    reset: 'anthropic-ratelimit-requests-reset',
+  },
+};
+
 /**
- * Adds Weir's own limit to a response, in the headers that programs read to pace themselves: those of
- * OpenAI (OpenAI docs: Rate limits, Rate limits in headers) or Anthropic (Anthropic docs: Rate limits,
- * Response headers). Weir limits requests, not tokens, so only the headers of requests are set. Gemini's
- * interface has no such headers.
+ * Sets Weir's own limit in the headers of a response. Weir limits requests, not tokens, so only the headers of requests
+ * are set. Gemini's interface has no such headers. Without a state, removes what the headers say of another request.
  */
-export function addRateLimit(headers: Headers, state: RateLimitState, family: ErrorFamily): void {
-  const { limit, remaining, reset_ms } = state;
-  if (family === 'openai') {
-    headers.set('x-ratelimit-limit-requests', String(limit));
-    headers.set('x-ratelimit-remaining-requests', String(remaining));
-    headers.set('x-ratelimit-reset-requests', openaiDuration(reset_ms));
-  } else if (family === 'native') {
-    headers.set('anthropic-ratelimit-requests-limit', String(limit));
-    headers.set('anthropic-ratelimit-requests-remaining', String(remaining));
-    headers.set('anthropic-ratelimit-requests-reset', rfc3339In(reset_ms));
+export function setRateLimit(
+  headers: Headers,
+  state: RateLimitState | undefined,
+  family: ErrorFamily,
+): void {
+  if (family !== 'openai' && family !== 'native') return;
+  const names = NAMES[family];
+  if (!state) {
+    for (const name of Object.values(names)) headers.delete(name);
+    return;
   }
+  const { limit, remaining, reset_ms } = state;
+  const reset = family === 'openai' ? openaiDuration(reset_ms) : rfc3339In(reset_ms);
+  setOther(headers, names.limit, String(limit));
+  headers.set(names.remaining, String(remaining));
+  setOther(headers, names.reset, reset);
+}
+
+/** Sets a header that often has this value already: to read one costs a fifth of setting it. */
+function setOther(headers: Headers, name: string, value: string): void {
+  if (headers.get(name) !== value) headers.set(name, value);
 }
 
 /**

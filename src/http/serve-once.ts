@@ -57,8 +57,8 @@ export function serveOnce(
   deps: { readonly repeats: () => RepeatPort },
   context: RequestContext,
   paid: PaidRequest,
-  work: (mode: CallMode) => Promise<Response>,
-): Promise<Response> {
+  work: (mode: CallMode) => Response | Promise<Response>,
+): Response | Promise<Response> {
   const idempotency_key = readIdempotencyKey(context.request);
   if (idempotency_key === undefined) return work({ signal: paid.signal });
   return runOnce(deps, context, paid, idempotency_key, work);
@@ -69,7 +69,7 @@ async function runOnce(
   context: RequestContext,
   { key, route, body, family = 'openai' }: PaidRequest,
   idempotency_key: string,
-  work: (mode: CallMode) => Promise<Response>,
+  work: (mode: CallMode) => Response | Promise<Response>,
 ): Promise<Response> {
   const { request, uuid, request_id } = context;
   const lasting = callSignal(context, key, new StopSignal());

@@ -17,6 +17,7 @@ import { answersOf } from './budget/output-bound.ts';
 import type { KeyLimit } from './limits/limit.ts';
 import type { CallRecord } from './records/call-record.ts';
 import type { AnswerRecorder } from './repeats/recorder.ts';
+import type { OwnHeaders } from './shared-headers.ts';
 
 /** The caller of a request: the part of an API key that inference needs. */
 export interface Caller {
@@ -65,6 +66,8 @@ export interface InferenceCall {
   readonly own?: OwnServing | undefined;
   /** False if soft limits move the call no more; default: true. */
   readonly may_move?: boolean;
+  /** The headers of the response to this call alone. Absent if whoever sends the response adds them. */
+  readonly own_headers?: OwnHeaders | undefined;
 }
 
 /** The usage of an answer that is not charged yet, and the channel that gave the answer. */

@@ -49,9 +49,10 @@ export class Inference {
 
   /**
    * Serves a chat call. For a stream, the response is returned when the upstream's first tokens
-   * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
+   * have arrived. Returns no promise for an answer from the cache. Throws WeirError, or the signal's reason if the
+   * signal is aborted.
    */
-  run(given: InferenceCall): Promise<Response> {
+  run(given: InferenceCall): Response | Promise<Response> {
     return this.chat.run(given);
   }
 

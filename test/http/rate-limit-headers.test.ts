@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { newId } from '../../db/secrets.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import {
-  addRateLimit,
   openaiDuration,
   type ShownRateLimit,
+  setRateLimit,
 } from '../../src/http/rate-limit-headers.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
@@ -123,6 +123,6 @@ test.each([
 
 test('a replaced header has one value', () => {
   const headers = new Headers({ 'x-ratelimit-limit-requests': '1' });
-  addRateLimit(headers, { limit: 9, remaining: 8, reset_ms: 1 }, 'openai');
+  setRateLimit(headers, { limit: 9, remaining: 8, reset_ms: 1 }, 'openai');
   expect(headers.get('x-ratelimit-limit-requests')).toBe('9');
 });

@@ -65,7 +65,7 @@ export function serveHit(
   if (!whole) throw new Error('a hit has no answer');
   const { text, stored } = renderAnswer(call, whole);
   const charged = settleHit(call, call.model.category, reservation, hit);
-  const respond = () => new Response(text, hitHeaders(hit, stream));
+  const respond = () => hitHeaders(hit, stream).respond(text, call.own_headers);
   return charged || stored !== undefined
     ? storeFirst(call, stored, charged).then(respond)
     : respond();

@@ -1,5 +1,6 @@
 import { isObject } from '../../json/object.ts';
 import type { InferenceCall } from '../call.ts';
+import type { SharedHeaders } from '../shared-headers.ts';
 import type { Lookup } from './answer-cache.ts';
 import { answerHeaders, hitHeaders } from './cache-headers.ts';
 import type { ChatFlight, ChatFollower } from './chat-flight.ts';
@@ -30,12 +31,12 @@ export async function followFlight(
       const pay = flight.takeUnpaid();
       if (pay) {
         const kept = await payUnpaid(flight, follower, lookup, pay);
-        return await render(call, kept, answerHeaders(lookup, call.stream));
+        return await render(call, kept, answerHeaders(call.protocol, lookup, call.stream));
       }
       if (flight.text !== '' && canFollowEvents(flight.leader, call)) {
         isStreaming = true;
         const run = new FollowerRun(flight, follower);
-        return new Response(run.body(), hitHeaders(hitOf(flight, 0), true));
+        return hitHeaders(hitOf(flight, 0), true).respond(run.body(), call.own_headers);
       }
       await flight.changed(call.signal);
     }
@@ -70,11 +71,11 @@ async function answerWhole(
 async function render(
   call: InferenceCall,
   kept: KeptAnswer,
-  described: { readonly headers: Headers },
+  headers: SharedHeaders,
 ): Promise<Response> {
   const whole = readAnswer(call.protocol, kept, true);
   if (!whole) throw new Error('the answer of a flight cannot be read');
   const { text, stored } = renderAnswer(call, whole);
   if (stored !== undefined) await call.storeAnswer?.(JSON.parse(stored));
-  return new Response(text, described);
+  return headers.respond(text, call.own_headers);
 }

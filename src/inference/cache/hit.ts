@@ -1,4 +1,5 @@
 import type { CallDetail } from '../../../db/records/record.ts';
+import type { SharedHeaders } from '../shared-headers.ts';
 
 /** An earlier answer, or the answer of an identical call that runs. */
 export interface Hit {
@@ -8,8 +9,8 @@ export interface Hit {
   readonly cost_nano_usd: number;
   /** What was made for a hit on the same entry in the same second, which is the same for this one. */
   made?: {
-    whole?: { readonly headers: Headers };
-    stream?: { readonly headers: Headers };
+    whole?: SharedHeaders;
+    stream?: SharedHeaders;
     /** The facts of a hit that costs nothing. */
     detail?: CallDetail;
   };

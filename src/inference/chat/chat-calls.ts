@@ -1,4 +1,5 @@
 import type { OwnKeys } from '../../actors/channels/own-keys.ts';
+import type { QuotaActor } from '../../actors/money/quota.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { ChatModel } from '../../catalogue/catalogue.ts';
 import type { AnswerCache, Lookup } from '../cache/answer-cache.ts';
@@ -58,7 +59,7 @@ export class ChatCalls {
   }
 
   /** Serves a call on its own keys, or on the platform's channels (see `Inference.run`). */
-  run(given: InferenceCall): Promise<Response> {
+  run(given: InferenceCall): Response | Promise<Response> {
     const own = this.deps.own?.serving(given.key.organization_id, given.model.id);
     if (!own) return this.runOn(given);
     return onOwnKeys(own, given, (call) => this.runOn(call)).catch((error) =>
@@ -67,20 +68,28 @@ export class ChatCalls {
   }
 
   /** Serves a call on the model to which a soft limit moves it. Throws every other error. */
-  private runMoved(given: InferenceCall, error: unknown): Promise<Response> {
+  private runMoved(given: InferenceCall, error: unknown): Response | Promise<Response> {
     const isAble = (model: ChatModel) => isAbleToServe(this.deps, callOf(given, model));
     const model = modelAfter(this.all.moves, { ...given, isAble }, error);
     return this.run({ ...callOf(given, model), may_move: false });
   }
 
-  private async runOn(given: InferenceCall): Promise<Response> {
+  private runOn(given: InferenceCall): Response | Promise<Response> {
     const call = pricedCall(given);
     call.record?.resolve(call.model, call.model.category, call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key, call.record?.tags);
     const lookup = call.storeDraft ? undefined : this.lookUp(call);
     const found = lookup && findAnswer(call, lookup);
-    const free = found && serveFree(call, quota, found);
-    if (free) return free;
+    return (found && serveFree(call, quota, found)) || this.admit(given, call, lookup, quota);
+  }
+
+  /** Serves a call that is not answered from memory. It moves as it was given, before members without a price were removed. */
+  private async admit(
+    given: InferenceCall,
+    call: InferenceCall,
+    lookup: Lookup | undefined,
+    quota: QuotaActor,
+  ): Promise<Response> {
     let admitted: AdmittedChat;
     try {
       const admission = admitChat(call, lookup, quota, this.deps.limits);
@@ -124,7 +133,7 @@ export class ChatCalls {
       run.runForFollowers();
       throw call.signal.reason;
     }
-    return new Response(run.body(), answerHeaders(lookup, true));
+    return answerHeaders(call.protocol, lookup, true).respond(run.body(), call.own_headers);
   }
 
   private async serveWhole(admitted: AdmittedChat): Promise<Response> {
@@ -148,6 +157,6 @@ export class ChatCalls {
       if (answer.is_fit) lookup.keep(kept);
       flight?.finish({ state: 'answered', kept, rest: '' });
     }
-    return new Response(body_text, answerHeaders(lookup, false));
+    return answerHeaders(call.protocol, lookup, false).respond(body_text, call.own_headers);
   }
 }

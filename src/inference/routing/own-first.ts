@@ -14,7 +14,7 @@ interface OwnCall {
 export async function onOwnKeys<Call extends OwnCall, Result>(
   own: OwnServing,
   call: Call,
-  run: (call: Call) => Promise<Result>,
+  run: (call: Call) => Result | Promise<Result>,
 ): Promise<Result> {
   if (own.mode === 'only') return run({ ...call, own });
   try {

@@ -11,7 +11,7 @@ import type { CallRecord } from '../inference/records/call-record.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { compressed } from './compressed-answer.ts';
 import { requireHost } from './host.ts';
-import { RequestHeaders } from './own-headers.ts';
+import { IdsAndLimit } from './own-headers.ts';
 import type { ShownRateLimit } from './rate-limit-headers.ts';
 import { sendCounted } from './sent-answer.ts';
 import { addSoftHeaders } from './soft-headers.ts';
@@ -34,7 +34,7 @@ export interface RequestContext extends ShownRateLimit {
   /** Set when the API key of a call is known. */
   record?: CallRecord;
   /** Set before the handler is called. */
-  own_headers?: RequestHeaders;
+  own_headers?: IdsAndLimit;
 }
 
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
@@ -96,7 +96,7 @@ export function endpoint(
       bytes,
       action,
     };
-    const own = new RequestHeaders(context, familyOf);
+    const own = new IdsAndLimit(context, familyOf);
     context.own_headers = own;
     const slot = noted?.ring.begin(uuid, noted.path, arrived_ms, context);
     let failure: unknown;

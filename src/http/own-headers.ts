@@ -9,7 +9,7 @@ interface AnsweredRequest extends ShownRateLimit {
 }
 
 /** The headers that tell a client the id of its request, and what is left of its limit. */
-export class RequestHeaders implements OwnHeaders {
+export class IdsAndLimit implements OwnHeaders {
   /** False if the response lacks them. */
   areSet = false;
 

@@ -72,6 +72,50 @@ export const TRANSPORT: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/http/own-headers.ts',
+    tests: ['test/http/own-headers.test.ts'],
+    mutants: [
+      {
+        name: 'an answer has the id of the call before',
+        from: "    headers.set('x-request-id', request_id);\n",
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/shared-headers.ts',
+    tests: ['test/http/own-headers.test.ts'],
+    mutants: [
+      {
+        name: 'an answer without own headers has those of another call',
+        from: 'if (!own) return new Response(body, this.shared);',
+        to: 'if (!own) return new Response(body, this.complete ?? this.shared);',
+      },
+    ],
+  },
+  {
+    path: 'src/http/rate-limit-headers.ts',
+    tests: ['test/http/own-headers.test.ts'],
+    mutants: [
+      {
+        name: 'an answer without a limit shows that of another call',
+        from: 'for (const name of Object.values(names)) headers.delete(name);',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/transport/deadlines.ts',
+    tests: ['test/upstreams/transport/deadlines.test.ts'],
+    mutants: [
+      {
+        name: 'a canceled deadline keeps its call until the next check',
+        from: '    this.isOver = true;\n    unwatch(this);\n',
+        to: '    this.isOver = true;\n',
+      },
+    ],
+  },
+  {
     path: 'src/upstreams/transport/platform-fetch.ts',
     tests: ['test/upstreams/transport', 'test/upstreams/generation/submissions.test.ts'],
     mutants: [

@@ -16,6 +16,9 @@ import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type CallMode, serveOnce } from './serve-once.ts';
 
+/** The headers of a route that passes none on. One object, so that the cache compares them at once. */
+const NO_HEADERS = Object.freeze({});
+
 /** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
   authentication: Pick<Authentication, 'requireKey'>;
@@ -107,7 +110,7 @@ export function inferenceRoute<Schema extends TSchema>(
         body_text,
         storeAnswer,
         stream: body['stream'] === true,
-        headers: route.headers?.(request) ?? {},
+        headers: route.headers?.(request) ?? NO_HEADERS,
         signal,
         recorder,
         bytes,

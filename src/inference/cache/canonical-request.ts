@@ -82,6 +82,7 @@ export function isSamePlace(a: RequestPlace, b: RequestPlace): boolean {
 }
 
 function haveSameValues(a: RequestPlace['headers'], b: RequestPlace['headers']): boolean {
+  if (a === b) return true;
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&

@@ -1,6 +1,8 @@
 import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
+import { connectionReset } from '../shared/resets.ts';
+import { disconnectsWithin } from '../shared/waiting.ts';
 import { audioToText, embeddings } from './direct.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
@@ -39,9 +41,17 @@ export function openaiRoute(
   if (path === '/audio/speech') return speech(simulator, request, key);
   if (path === '/audio/translations') return audioToText(simulator, request, key, 'translate');
   if (path === '/audio/transcriptions') return audioToText(simulator, request, key, 'transcribe');
+  return models(simulator, path, request);
+}
+
+async function models(simulator: Simulator, path: string, request: Request): Promise<Response> {
   try {
     const account = simulator.accounts.findByKey(openaiChat.keyIn(request.headers));
     if (account === undefined || account.control.revoked) throw openaiChat.wrongKey('');
+    const { latency_ms = 0 } = account.control;
+    if (latency_ms > 0 && (await disconnectsWithin(request.signal, latency_ms))) {
+      return connectionReset();
+    }
     return answer(200, JSON.stringify(modelsAt(path, request.method)));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;

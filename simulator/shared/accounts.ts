@@ -2,7 +2,7 @@ import { hashText, numberAt } from './random.ts';
 
 /** Faults that a test sets for one account. They last until the test resets them. */
 export interface AccountControl {
-  /** The wait before every answer; a directive's `latency_ms` overrides it. */
+  /** The wait before every answer of a model, and before OpenAI's list of models; a directive's `latency_ms` overrides it. */
   latency_ms?: number;
   /** The share of calls that fail with `status`, 0 to 1. A repeated run fails the same calls. */
   fail_rate?: number;

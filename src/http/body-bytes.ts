@@ -5,7 +5,7 @@ import {
   type CountedBody,
   SMALL_BODY_BYTES,
 } from '../upstreams/transport/body-budget.ts';
-import { unwatch, type Watched, watch } from '../upstreams/transport/deadlines.ts';
+import { type Watched, whileWatched } from '../upstreams/transport/deadlines.ts';
 import { contentCodingOf, decodeBody } from './decoded-body.ts';
 
 /**
@@ -125,20 +125,8 @@ function withTimeout(
   signal: CallSignal,
 ): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
-  return new Promise((resolve, reject) => {
-    const wait = new PendingBody(performance.now() + timeout_ms, signal, reject);
-    watch(wait);
-    body.then(
-      (bytes) => {
-        unwatch(wait);
-        resolve(bytes);
-      },
-      (error) => {
-        unwatch(wait);
-        reject(error);
-      },
-    );
-  });
+  const deadline = performance.now() + timeout_ms;
+  return whileWatched(body, (reject) => new PendingBody(deadline, signal, reject));
 }
 
 /**

@@ -59,7 +59,7 @@ export function setRateLimit(
   setOther(headers, names.reset, reset);
 }
 
-/** Sets a header that often has this value already: to read one costs a fifth of setting it. */
+/** Sets a header that often has this value already. To read one costs less than to set it. */
 function setOther(headers: Headers, name: string, value: string): void {
   if (headers.get(name) !== value) headers.set(name, value);
 }

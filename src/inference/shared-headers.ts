@@ -4,12 +4,12 @@ export interface OwnHeaders {
   setIn(headers: Headers): void;
 }
 
+type ResponseBody = ConstructorParameters<typeof Response>[0];
+
 /**
  * Headers that many responses share. A response copies headers, and a header that is added later costs far more than
  * one that is copied. So the own headers of a call are set here, in the place of those of the call before.
  */
-type ResponseBody = ConstructorParameters<typeof Response>[0];
-
 export class SharedHeaders {
   private readonly shared: { readonly headers: Headers };
   /** Also with the own headers of the latest call. */

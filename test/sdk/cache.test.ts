@@ -244,3 +244,35 @@ describe.each(SDKS)('%s', (name, model, ask) => {
     expect(await again.answer()).toEqual({ cache: 'hit', text: next.text });
   });
 });
+
+/** Both SDKs read the id of a request from a header, and show it to their users as `_request_id`. */
+test.each<[string, (content: string) => Promise<{ id: string; _request_id?: string | null }>]>([
+  [
+    'chat.completions of OpenAI',
+    (content) => openai().chat.completions.create({ model: 'gpt-4o', ...saying(content) }),
+  ],
+  [
+    'responses of OpenAI',
+    (content) => openai().responses.create({ model: 'gpt-4o', input: content }),
+  ],
+  [
+    'messages of Anthropic',
+    (content) => anthropic().messages.create({ ...fewTokens, ...saying(content) }),
+  ],
+])('%s: each answer has the id of its own request', async (name, ask) => {
+  const content = `Whose id is this, ${name}? [[sim tokens=3]]`;
+  const first = await ask(content);
+  const hits = await Promise.all(Array.from({ length: 8 }, () => ask(content)));
+  const answers = [first, ...hits];
+  // In Weir, the id of an answer has the digits of its request's id.
+  for (const { id, _request_id } of answers) {
+    expect(_request_id).toBe(`req_${id.slice(id.search(/[-_]/) + 1)}`);
+  }
+  expect(new Set(answers.map(({ _request_id }) => _request_id)).size).toBe(answers.length);
+});
+
+const fewTokens = { model: 'claude-haiku-4-5', max_tokens: 20 };
+const saying = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
+const openai = () =>
+  new OpenAI({ baseURL: `${world.weir.base_url}/v1`, apiKey: world.weir.api_key });
+const anthropic = () => new Anthropic({ baseURL: world.weir.base_url, apiKey: world.weir.api_key });

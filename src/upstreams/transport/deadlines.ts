@@ -44,22 +44,40 @@ function tick(): void {
   ticker = undefined;
 }
 
+/** Resolves or rejects like `work`, unless the wait that `begin` makes rejects first. */
+export function whileWatched<Result>(
+  work: Promise<Result>,
+  begin: (reject: (error: unknown) => void) => Watched,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const wait = begin(reject);
+    watch(wait);
+    // A third promise, for `finally`, would cost each request a little.
+    work.then(
+      (result) => {
+        unwatch(wait);
+        resolve(result);
+      },
+      (error) => {
+        unwatch(wait);
+        reject(error);
+      },
+    );
+  });
+}
+
 /**
  * Resolves or rejects like `work`. If the signal is aborted first, rejects with the signal's
  * reason. In this case `work` continues, and its outcome is ignored.
  */
 export function untilAborted<Result>(work: Promise<Result>, signal: CallSignal): Promise<Result> {
   if (Bun.peek.status(work) !== 'pending') return work;
-  return new Promise((resolve, reject) => {
-    const wait = {
-      check() {
-        if (signal.aborted) reject(signal.reason);
-        return !signal.aborted;
-      },
-    };
-    watch(wait);
-    work.then(resolve, reject).then(() => unwatch(wait));
-  });
+  return whileWatched(work, (reject) => ({
+    check() {
+      if (signal.aborted) reject(signal.reason);
+      return !signal.aborted;
+    },
+  }));
 }
 
 /** A deadline that can be canceled. */

@@ -53,10 +53,21 @@ test('no 60 s have more than the limit, and what is refused fits after the wait 
         const sums = [...window.slots.values()].map((slot) => slot.taken);
         expect(sums.length).toBeLessThanOrEqual(62);
         expect(window.sum).toBe(sums.reduce((sum, each) => sum + each, 0));
+        // What was given back counts no more.
+        const counted = taken.filter(({ at }) => window.slots.has(slotOf(at)));
+        expect(window.sum).toBe(counted.reduce((sum, one) => sum + one.amount, 0));
       }
     }),
     { numRuns: 500 },
   );
+});
+
+test('what is given back can be taken at once', () => {
+  const window = newWindow();
+  expect(take(window, { amount: 10, limit: 10, now_ms: 500 })).toBe(0);
+  correct(window, slotOf(500), -4);
+  expect(take(window, { amount: 5, limit: 10, now_ms: 500 })).toBeGreaterThan(0);
+  expect(take(window, { amount: 4, limit: 10, now_ms: 500 })).toBe(0);
 });
 
 test('an amount of a slot that counts no more is not corrected', () => {

@@ -216,14 +216,21 @@ export interface StreamEvent {
    */
   readonly pieces?: readonly string[];
   /**
-   * The merged events as a single one with all of `produced`. It says the same as `text`, and is shorter. Absent if
-   * there is no such form.
+   * Set if the merged events can be a single one with all of `produced`: it says the same as `text`, and is shorter.
    */
-  readonly merged?: string | undefined;
+  readonly frame?: EventFrame | undefined;
+  /** True if the event before it in the batch is a delta with the same `frame`, so that both can be one. */
+  readonly isSecond?: boolean;
   /**
    * Set if the event tells whether the answer is fit to be sent again later (`fitness.ts`).
    */
   readonly is_fit?: boolean | undefined;
+}
+
+/** How many characters of an event's `text` stand before the first produced text, and after the last one. */
+export interface EventFrame {
+  readonly before: number;
+  readonly after: number;
 }
 
 /** The JSON of an upstream's event, before and after its produced text. */

@@ -8,7 +8,7 @@ import {
 } from './canonical-request.ts';
 import type { Hit } from './hit.ts';
 import type { KeptAnswer, WholeAnswer } from './kept-answer.ts';
-import { type PackedTexts, type Slabs, textsOf } from './slabs.ts';
+import { releaseTexts, type Slab, type Slabs, type TextHolder, textsOf } from './slabs.ts';
 
 /** What the objects of an entry need beside its texts, bytes (measured with `bun:jsc`). */
 const OVERHEAD_BYTES = 500;
@@ -23,53 +23,66 @@ export interface StoredHit extends Hit {
   readonly entry: Entry;
 }
 
+/** What an entry knows once it was sent again. Most entries never are. */
+interface Use {
+  /** The latest request that got the answer, unless it is long. */
+  latest?: RequestIdentity | undefined;
+  /** The answer of a chat call, once it was read. */
+  whole?: WholeAnswer;
+  latest_hit?: StoredHit;
+  /** How many forms of its stream were measured. */
+  measured_streams: number;
+}
+
 /**
  * A stored answer with its request. Most requests never come again. So an entry computes its digest,
  * and reads its answer, only when it may be needed. Until then, its texts are packed (see `Slabs`).
+ *
+ * Thousands of entries come and go in a second. So each is one small object, and what an eviction reads comes first.
  */
-export class Entry {
+export class Entry implements TextHolder {
   /** Size in memory, bytes. Before the entry is stored, at least one for each character. */
   bytes: number;
   /** How often the answer was sent again. */
   hits = 0;
   /** What the answer cost, nano-USD. */
   readonly cost_nano_usd: number;
-  /** The answer in pieces (see `KeptAnswer`), and the body of its request, while they are not packed. */
-  private pieces: readonly string[];
-  private body_text: string;
-  /** The same, packed. Undefined before the entry is stored, and once they were needed. */
-  private packed: PackedTexts | undefined;
-  private is_stream: boolean;
-  private readonly usage: KeptAnswer['usage'];
-  /** The value when it was last compared (`valueAt`). */
-  value = 0;
+  /** When the answer was stored, ms since the Unix epoch. */
+  readonly stored_at_ms: number;
   /** The place in the list of its organization. */
   at = 0;
+  readonly sketch: number;
   /** The next entry with the same sketch. */
   next: Entry | undefined;
+  /** Where the answer and the body of its request are packed. They are not before the entry is stored, and once they were needed. */
+  slab: Slab | undefined;
+  from = 0;
+  middle = 0;
+  until = 0;
+  private digested: string | null | undefined;
+  /** The same, while they are not packed: the answer in pieces (see `KeptAnswer`), and the body. */
+  private pieces: readonly string[];
+  private body_text: string;
+  private is_stream: boolean;
+  private readonly usage: KeptAnswer['usage'];
   /** The request without its body. Entries of the same model share it. */
   place: RequestPlace | undefined;
-  private digested: string | null | undefined;
-  /** The latest request that got the answer, unless it is long. */
-  private latest: RequestIdentity | undefined;
-  /** The answer of a chat call, once it was read. */
-  private whole: WholeAnswer | undefined;
-  private latest_hit: StoredHit | undefined;
-  /** How many forms of its stream were measured. */
-  private measured_streams = 0;
+  private use: Use | undefined;
 
   constructor(
     /** UUID of the request whose answer it is. */
     readonly request_id: string,
     readonly organization_id: string,
-    readonly sketch: number,
-    readonly stored_at_ms: number,
+    sketch: number,
+    stored_at_ms: number,
     request: RequestIdentity | undefined,
     answer: KeptAnswer,
     /** The digest of the request, if it was needed already. */
     known_digest?: string,
   ) {
-    // Memory is collected faster if an entry is few objects, so the answer's members are its own.
+    this.sketch = sketch;
+    this.stored_at_ms = stored_at_ms;
+    // The answer's members are the entry's own, because one object is collected faster than two.
     this.pieces = answer.pieces ?? [answer.text];
     this.is_stream = answer.is_stream;
     this.usage = answer.usage;
@@ -104,37 +117,31 @@ export class Entry {
    * place of another entry: if it is the same, both share it.
    */
   pack(slabs: Slabs, known?: RequestPlace): void {
-    if (this.hits > 0 || this.whole) return;
-    if (this.packed) this.packed = this.packed.slabs.move(this.packed);
-    else {
-      if (known && this.place && isSamePlace(known, this.place)) this.place = known;
-      this.packed = slabs.pack(this.pieces, this.body_text);
-      this.pieces = NO_PIECES;
-      this.body_text = '';
+    if (this.hits > 0 || this.use?.whole) return;
+    if (this.slab) {
+      slabs.move(this);
+      return;
     }
+    if (known && this.place && isSamePlace(known, this.place)) this.place = known;
+    slabs.pack(this, this.pieces, this.body_text);
+    this.pieces = NO_PIECES;
+    this.body_text = '';
   }
 
   /** Makes strings of the packed texts. Whoever finds an entry calls this: it may be removed before it is read. */
   unpack(): void {
-    const { packed } = this;
-    if (!packed) return;
-    const [text, body_text] = textsOf(packed);
-    this.release();
-    this.pieces = [text];
-    this.body_text = body_text;
+    const texts = textsOf(this);
+    if (!texts) return;
+    releaseTexts(this);
+    this.pieces = [texts[0]];
+    this.body_text = texts[1];
   }
 
   /** Called when nobody can find the entry any more. Texts that nobody has asked for are gone then. */
   forget(): void {
-    if (!this.packed) return;
-    this.release();
+    if (!this.slab) return;
+    releaseTexts(this);
     this.digested ??= null;
-  }
-
-  private release(): void {
-    const { packed } = this;
-    this.packed = undefined;
-    packed?.slabs.release(packed);
   }
 
   /** The digest of the request; null if the request has none. */
@@ -149,7 +156,7 @@ export class Entry {
 
   /** Remembers a request that gets the answer. */
   remember(request: RequestIdentity): void {
-    this.latest = request.body_text.length > MAX_KEPT_BODY_CHARS ? undefined : request;
+    this.used.latest = request.body_text.length > MAX_KEPT_BODY_CHARS ? undefined : request;
   }
 
   /**
@@ -157,7 +164,8 @@ export class Entry {
    * are, and to compare two texts costs far less than a digest.
    */
   isAgain(request: RequestIdentity): boolean {
-    return this.latest !== undefined && isSameRequest(this.latest, request);
+    const latest = this.use?.latest;
+    return latest !== undefined && isSameRequest(latest, request);
   }
 
   /** Id that clients see. */
@@ -170,25 +178,27 @@ export class Entry {
    * does: then the answer must not be sent again.
    */
   wholeAnswer(read: (kept: KeptAnswer) => WholeAnswer | undefined): WholeAnswer | undefined {
-    if (this.whole) return this.whole;
+    if (this.use?.whole) return this.use.whole;
     const { text, is_stream, usage, cost_nano_usd } = this;
-    this.whole = read({ text, is_stream, usage, cost_nano_usd });
+    const whole = read({ text, is_stream, usage, cost_nano_usd });
     // The events are not needed any more.
-    if (this.whole) {
-      this.pieces = [this.whole.text];
+    if (whole) {
+      this.used.whole = whole;
+      this.pieces = [whole.text];
       this.is_stream = false;
     }
-    return this.whole;
+    return whole;
   }
 
   /** Returns a hit at a time, ms since the Unix epoch. All hits in the same second are one object. */
   hitAt(now_ms: number): StoredHit {
     const age_s = Math.max(0, Math.floor((now_ms - this.stored_at_ms) / MS_PER_S));
-    if (this.latest_hit?.age_s !== age_s) {
-      const { id: entry_id, cost_nano_usd } = this;
-      this.latest_hit = { entry: this, entry_id, cost_nano_usd, age_s };
-    }
-    return this.latest_hit as StoredHit;
+    const { latest_hit } = this.used;
+    if (latest_hit?.age_s === age_s) return latest_hit;
+    const { id: entry_id, cost_nano_usd } = this;
+    const hit = { entry: this, entry_id, cost_nano_usd, age_s };
+    this.used.latest_hit = hit;
+    return hit;
   }
 
   /** What the entry is worth in memory: the cost that it saves per byte, less with its age. */
@@ -199,16 +209,23 @@ export class Entry {
 
   /** True if the entry has texts that were not measured yet. */
   get hasGrown(): boolean {
-    return (this.whole?.streams?.size ?? 0) > this.measured_streams;
+    const { use } = this;
+    return use !== undefined && (use.whole?.streams?.size ?? 0) > use.measured_streams;
+  }
+
+  private get used(): Use {
+    this.use ??= { measured_streams: 0 };
+    return this.use;
   }
 
   /** Returns the size in memory, bytes. */
   measure(): number {
-    if (this.packed) return OVERHEAD_BYTES + this.packed.until - this.packed.from;
-    const streams = [...(this.whole?.streams?.values() ?? [])];
-    this.measured_streams = streams.length;
+    if (this.slab) return OVERHEAD_BYTES + this.until - this.from;
+    const { use } = this;
+    const streams = [...(use?.whole?.streams?.values() ?? [])];
+    if (use) use.measured_streams = streams.length;
     const texts = [...this.pieces, ...streams.flatMap(({ pieces, ids }) => [...pieces, ...ids])];
-    let bytes = OVERHEAD_BYTES + sizeOf(this.body_text || (this.latest?.body_text ?? ''));
+    let bytes = OVERHEAD_BYTES + sizeOf(this.body_text || (use?.latest?.body_text ?? ''));
     for (const text of texts) bytes += sizeOf(text);
     return bytes;
   }

@@ -22,6 +22,16 @@ export interface Follower<Call extends FlightCall> {
   isPayer?: boolean;
 }
 
+/** The stream of the call that began a flight. */
+export interface LedStream {
+  /** What was sent so far. Undefined before the first events. */
+  readonly sent: TextBuilder | undefined;
+  /** Returns the events that tell a client that its stream broke off. */
+  errorEvents(error: WeirError, request_id: string): string;
+  /** Called when the follower that pays has left. */
+  onPayerLeft(): void;
+}
+
 /** What followers get when a flight has ended. */
 export type FlightEnd =
   /** `rest` is what completes the stream. */
@@ -58,9 +68,9 @@ export interface FlightLookup {
 export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   implements CallSignal
 {
-  /** What the call that began the flight has sent of its stream. Undefined for a whole answer. */
-  sent: TextBuilder | undefined;
-  /** The text of `sent` when it was last read. */
+  /** Undefined for a whole answer, and before the stream has begun. */
+  stream: LedStream | undefined;
+  /** What the stream had sent when it was last read. */
   private read = '';
   end: FlightEnd | undefined;
   /** True if the answer goes on for the followers, without the call that began the flight. */
@@ -69,10 +79,6 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   payer_request_id: string | undefined;
   /** Another flight with the same sketch. */
   next: Flight<Member> | undefined;
-  /** Returns the events that tell a client that its stream broke off. Set once a stream has begun. */
-  writeError: ((error: WeirError, request_id: string) => string) | undefined;
-  /** Called when the follower that pays has left. */
-  onPayerLeft: (() => void) | undefined;
   /** Nearly all flights have no followers, so this and the next members are made when they are needed. */
   private followers: Set<Member> | undefined;
   private unpaid: UnpaidAnswer<Member> | undefined;
@@ -86,7 +92,8 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
 
   /** The events that followers may have so far; '' for a whole answer. */
   get text(): string {
-    if (this.sent && this.sent.length > this.read.length) this.read = this.sent.toString();
+    const sent = this.stream?.sent;
+    if (sent && sent.length > this.read.length) this.read = sent.toString();
     return this.read;
   }
 
@@ -114,7 +121,7 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
 
   leave(follower: Member): void {
     this.followers?.delete(follower);
-    if (follower.isPayer && !this.end) this.onPayerLeft?.();
+    if (follower.isPayer && !this.end) this.stream?.onPayerLeft();
     if (this.unpaid && !this.hasFollowers) this.finish({ state: 'failed' });
   }
 
@@ -135,9 +142,7 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
     // A flight that a collection of young memory finds stays until the next full one, with all that it knows.
     if (!this.hasFollowers) {
       this.end = UNSEEN;
-      this.sent = undefined;
-      this.writeError = undefined;
-      this.onPayerLeft = undefined;
+      this.stream = undefined;
     }
     this.flights.remove(this);
     this.wake();

@@ -121,7 +121,8 @@ export class FollowerRun {
     const { call, reservation } = this.follower;
     reservation.release();
     if (call.record) noteFailure(call.record, error, this.hasLeft);
-    const text = this.flight.writeError?.(streamError(error), requestIdOf(call.request_id)) ?? '';
+    const text =
+      this.flight.stream?.errorEvents(streamError(error), requestIdOf(call.request_id)) ?? '';
     await call.recorder?.keep(text).catch(() => undefined);
     this.close(client, text);
   }

@@ -80,12 +80,10 @@ export class Shelf {
    */
   takeLeast(now_ms: number, max_age_ms: number): Entry[] {
     const compared = this.places.oldest(COMPARED);
-    let least = Number.POSITIVE_INFINITY;
-    for (const entry of compared) {
-      const isOld = now_ms - entry.stored_at_ms > max_age_ms;
-      entry.value = isOld ? -1 : entry.valueAt(now_ms);
-      least = Math.min(least, entry.value);
-    }
+    const values = compared.map((entry) =>
+      now_ms - entry.stored_at_ms > max_age_ms ? -1 : entry.valueAt(now_ms),
+    );
+    const least = Math.min(...values);
     const isSmall = this.size < MIN_FOR_MANY;
     // To move entries that are all alike would only copy their texts.
     const worth = isSmall ? Number.NEGATIVE_INFINITY : least * WORTH_MOVING;
@@ -93,9 +91,10 @@ export class Shelf {
       // Of two entries with the same value, the older one is removed.
       let best = 0;
       for (let at = 1; at < compared.length; at += 1) {
-        if ((compared[at]?.value ?? 0) >= (compared[best]?.value ?? 0)) best = at;
+        if ((values[at] ?? 0) >= (values[best] ?? 0)) best = at;
       }
-      if ((compared[best]?.value ?? 0) < worth) break;
+      if ((values[best] ?? 0) < worth) break;
+      values.splice(best, 1);
       const [entry] = compared.splice(best, 1);
       if (!entry) break;
       this.moveToEnd(entry);

@@ -8,38 +8,36 @@ const MAX_SHARE = 1 / 8;
 const MAX_BYTES_PER_CHAR = 3;
 
 /** A piece of memory with texts. */
-interface Slab {
+export interface Slab {
+  readonly slabs: Slabs;
   readonly memory: Buffer;
   /** How many packed texts are in it. */
   live: number;
 }
 
-/** Two texts in a slab. */
-export interface PackedTexts {
-  readonly slabs: Slabs;
-  readonly slab: Slab;
-  readonly from: number;
+/** What has two texts in a slab. `slab` is undefined while it has none. */
+export interface TextHolder {
+  slab: Slab | undefined;
+  from: number;
   /** Where the second text begins. */
-  readonly middle: number;
-  readonly until: number;
+  middle: number;
+  until: number;
 }
-
-const newSlab = (bytes: number): Slab => ({ memory: Buffer.allocUnsafeSlow(bytes), live: 0 });
 
 /**
  * Keeps texts in a few large pieces of memory, the slabs. The collector of memory never reads these, but it reads
  * each string that lives. Once a slab has no text any more, it is used again.
  */
 export class Slabs {
-  private current = newSlab(0);
+  private current = this.newSlab(0);
   private used = 0;
   private spare: Slab | undefined;
 
   /** `inUse` returns what the owner of all texts has, bytes: a new slab is a part of it. */
   constructor(private readonly inUse: () => number) {}
 
-  /** Packs a text that is in pieces, and another one. */
-  pack(pieces: readonly string[], second: string): PackedTexts {
+  /** Packs a text that is in pieces, and another one. Nothing is made for it: the holder says itself where they are. */
+  pack(holder: TextHolder, pieces: readonly string[], second: string): void {
     const first = pieces.some(endsWithinCharacter) ? [pieces.join('')] : pieces;
     let chars = second.length;
     for (const piece of first) chars += piece.length;
@@ -49,28 +47,35 @@ export class Slabs {
       for (const piece of first) bytes += Buffer.byteLength(piece);
       this.makeRoom(bytes);
     }
-    const { current: slab, used: from } = this;
-    for (const piece of first) this.used += slab.memory.write(piece, this.used);
-    const middle = this.used;
-    this.used += slab.memory.write(second, middle);
-    slab.live += 1;
-    return { slabs: this, slab, from, middle, until: this.used };
+    const { memory } = this.current;
+    holder.from = this.used;
+    for (const piece of first) this.used += memory.write(piece, this.used);
+    holder.middle = this.used;
+    this.used += memory.write(second, this.used);
+    holder.until = this.used;
+    this.hold(holder);
   }
 
-  /** Moves texts out of an older slab, so that it can be used again. */
-  move(packed: PackedTexts): PackedTexts {
-    const { slab: older, from: start, middle, until } = packed;
-    this.makeRoom(until - start);
-    const { current: slab, used: from } = this;
-    if (slab === older) return packed;
-    this.used += older.memory.copy(slab.memory, from, start, until);
-    slab.live += 1;
-    this.release(packed);
-    return { slabs: this, slab, from, middle: from + middle - start, until: this.used };
+  /** Moves packed texts out of an older slab, so that it can be used again. */
+  move(holder: TextHolder): void {
+    const { slab: older, from, middle, until } = holder;
+    this.makeRoom(until - from);
+    if (!older || older === this.current) return;
+    holder.from = this.used;
+    holder.middle = this.used + middle - from;
+    this.used += older.memory.copy(this.current.memory, this.used, from, until);
+    holder.until = this.used;
+    this.hold(holder);
+    this.release(older);
   }
 
-  /** Forgets texts. They must not be read afterwards. */
-  release({ slab }: PackedTexts): void {
+  private hold(holder: TextHolder): void {
+    holder.slab = this.current;
+    this.current.live += 1;
+  }
+
+  /** Notes that a text less is in a slab. */
+  release(slab: Slab): void {
     slab.live -= 1;
     if (slab.live === 0 && slab !== this.current && slab.memory.length === MAX_BYTES) {
       this.spare ??= slab;
@@ -86,15 +91,28 @@ export class Slabs {
     } else {
       const share = Math.floor(this.inUse() * MAX_SHARE);
       const ahead = Math.min(MAX_BYTES, Math.max(MIN_BYTES, share));
-      this.current = newSlab(Math.max(bytes, ahead));
+      this.current = this.newSlab(Math.max(bytes, ahead));
     }
     this.used = 0;
   }
+
+  private newSlab(bytes: number): Slab {
+    return { slabs: this, memory: Buffer.allocUnsafeSlow(bytes), live: 0 };
+  }
 }
 
-/** Returns the two texts. */
-export function textsOf({ slab: { memory }, from, middle, until }: PackedTexts): [string, string] {
+/** Returns the two texts of a holder; undefined if it has none. */
+export function textsOf({ slab, from, middle, until }: TextHolder): [string, string] | undefined {
+  if (!slab) return undefined;
+  const { memory } = slab;
   return [memory.toString('utf8', from, middle), memory.toString('utf8', middle, until)];
+}
+
+/** Forgets the texts of a holder. */
+export function releaseTexts(holder: TextHolder): void {
+  const { slab } = holder;
+  holder.slab = undefined;
+  slab?.slabs.release(slab);
 }
 
 /** True if a text ends with the first half of a character, whose other half alone has no form in UTF-8. */

@@ -3,11 +3,14 @@ import type { CallSignal } from '../../upstreams/contract.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import type { ChatFlight } from '../cache/chat-flight.ts';
+import type { StoredHit } from '../cache/entry.ts';
 import { failureOf } from '../cache/flight.ts';
 import type { InferenceCall } from '../call.ts';
 
 /** A chat call that has its money, on the way to its answer. */
 export class AdmittedChat {
+  /** What was in the cache just before the call had its money. Unknown if it had to wait. */
+  found: StoredHit | undefined | 'unknown' = 'unknown';
   /** The flight that the call began, which identical calls follow. */
   flight: ChatFlight | undefined;
   /** True once an upstream answered. */

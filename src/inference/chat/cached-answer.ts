@@ -18,9 +18,9 @@ export function cachedAnswer(
   lookup: Lookup,
   flights: ChatFlights,
 ): Response | Promise<Response | undefined> | undefined {
-  const { call, reservation } = admitted;
-  // While this call waited for money, an answer may have been stored or removed.
-  const hit = findAnswer(call, lookup);
+  const { call, reservation, found } = admitted;
+  // While a call waits for money, an answer may be stored or removed.
+  const hit = found === 'unknown' ? findAnswer(call, lookup) : found;
   if (hit) return serveHit(call, reservation, hit);
   // Identical calls that run here are faster than a search elsewhere.
   if (lookup.mayLoad && !flights.find(lookup)) return loadAnswer(admitted, lookup, flights);

@@ -6,6 +6,7 @@ import type { AnswerCache, Lookup } from '../cache/answer-cache.ts';
 import { answerHeaders } from '../cache/cache-headers.ts';
 import type { ChatFollower } from '../cache/chat-flight.ts';
 import { findAnswer, serveFree } from '../cache/chat-hit.ts';
+import type { StoredHit } from '../cache/entry.ts';
 import { Flights } from '../cache/flights.ts';
 import { ledAnswer } from '../cache/led-answer.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
@@ -80,7 +81,9 @@ export class ChatCalls {
     const quota = this.deps.quotas.getOrCreate(call.key, call.record?.tags);
     const lookup = call.storeDraft ? undefined : this.lookUp(call);
     const found = lookup && findAnswer(call, lookup);
-    return (found && serveFree(call, quota, found)) || this.admit(given, call, lookup, quota);
+    return (
+      (found && serveFree(call, quota, found)) || this.admit(given, call, lookup, quota, found)
+    );
   }
 
   /** Serves a call that is not answered from memory. It moves as it was given, before members without a price were removed. */
@@ -89,11 +92,16 @@ export class ChatCalls {
     call: InferenceCall,
     lookup: Lookup | undefined,
     quota: QuotaActor,
+    found: StoredHit | undefined,
   ): Promise<Response> {
     let admitted: AdmittedChat;
     try {
       const admission = admitChat(call, lookup, quota, this.deps.limits);
-      admitted = admission instanceof Promise ? await admission : admission;
+      if (admission instanceof Promise) admitted = await admission;
+      else {
+        admitted = admission;
+        admitted.found = found;
+      }
     } catch (error) {
       // A call on own keys moves where these are left.
       if (call.own || !(error instanceof MoveDue)) throw error;

@@ -6,10 +6,10 @@ import type { PaidUsage, StreamDeps } from './stream-parts.ts';
 
 /** A complete answer that was sent. */
 interface SentStream {
-  /** What was sent before `rest`. Undefined if the answer must not be kept. */
+  /** What was sent before `last`. Undefined if nothing was. */
   readonly sent: TextBuilder | undefined;
-  /** The events that complete the answer. */
-  readonly rest: string;
+  /** The events that complete the answer, in pieces. */
+  readonly last: readonly string[];
   readonly paid: PaidUsage;
   /** What earlier calls have paid of it. */
   readonly paid_before: TokenUsage | undefined;
@@ -18,13 +18,16 @@ interface SentStream {
 }
 
 /** Keeps a complete answer for calls with the same request, and gives it to the calls that follow. */
-export function keepStream(deps: StreamDeps, { sent, rest, is_fit, ...more }: SentStream): void {
+export function keepStream(deps: StreamDeps, { sent, last, is_fit, ...more }: SentStream): void {
   const { lookup, flight } = deps;
-  if (!lookup || !sent) return;
+  if (!lookup) return;
   const { usage } = more.paid;
-  const kept = new KeptStream([...sent.parts(), rest], usage, costOf(deps, more));
+  const pieces = sent ? [...sent.parts(), ...last] : last;
+  const kept = new KeptStream(pieces, usage, costOf(deps, more));
   if (is_fit) lookup.keep(kept);
-  flight?.finish({ state: 'answered', kept, rest });
+  if (!flight) return;
+  const rest = flight.hasFollowers ? last.join('') : '';
+  flight.finish({ state: 'answered', kept, rest });
 }
 
 /** Returns what the whole answer cost, nano-USD: also what earlier calls have paid of it. */

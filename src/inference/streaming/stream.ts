@@ -5,12 +5,13 @@ import { RetryableUpstreamError, type StreamEvent } from '../../upstreams/contra
 import { MANY_UNJOINED_CHARS, TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import { countTokens } from '../budget/tokens.ts';
-import { hitOf } from '../cache/flight.ts';
+import { hitOf, type LedStream } from '../cache/flight.ts';
 import { noteFailure } from '../records/call-ends.ts';
 import { withoutOwnWords } from '../routing/own-words.ts';
 import { streamError } from '../stream-error.ts';
 import { estimateTokens } from './estimated-tokens.ts';
 import { keepStream } from './keep-stream.ts';
+import { OutgoingEvents } from './outgoing-events.ts';
 import { settleStream } from './settle-stream.ts';
 import type { PaidUsage, StreamClient, StreamDeps } from './stream-parts.ts';
 
@@ -28,7 +29,7 @@ const NO_EVENTS: readonly StreamEvent[] = [];
  * write costs half of two, and the answer is complete no later. One rule applies however the stream
  * ends (P12): delivered output is charged, and a stream without output is free.
  */
-export class StreamRun {
+export class StreamRun implements LedStream {
   private readonly produced = new TextBuilder();
   /** An upper estimate of the output tokens so far. */
   private produced_tokens = 0;
@@ -37,15 +38,12 @@ export class StreamRun {
   /** Events that complete the answer. */
   private held = '';
   /** Events that may be sent, but wait for `held`, because the whole answer arrived at once. */
-  private unsent = '';
-  /** The same as `sent` has it. */
-  private unsentShort = '';
+  private unsent: OutgoingEvents | undefined;
   private hasSent = false;
   /**
-   * What was sent, in its shortest form (`StreamEvent.merged`), for the cache and for the calls that follow. Nobody needs
-   * it without a look-up.
+   * The short form of what was sent, for the cache and for the calls that follow. Nobody needs it without a look-up.
    */
-  private readonly sent: TextBuilder | undefined;
+  sent: TextBuilder | undefined;
   /** True once the model ended the answer itself; false if the answer must not be sent again. */
   private isFit: boolean | undefined;
   private isEnded = false;
@@ -64,12 +62,7 @@ export class StreamRun {
   constructor(private deps: StreamDeps) {
     this.pending = deps.open.first;
     this.covered_tokens = deps.budget.first_output_tokens;
-    const { flight, open, lookup } = deps;
-    if (lookup) this.sent = new TextBuilder(MANY_UNJOINED_CHARS);
-    if (!flight) return;
-    flight.sent = this.sent;
-    flight.writeError = (error, request_id) => open.stream.errorEvents(error, request_id);
-    flight.onPayerLeft = () => void this.onPayerLeft();
+    if (deps.flight) deps.flight.stream = this;
   }
 
   /**
@@ -117,8 +110,7 @@ export class StreamRun {
     } finally {
       this.endBytes?.();
       // If the collector found this object while it sent, it stays until the next full collection, with its texts.
-      this.unsent = '';
-      this.unsentShort = '';
+      this.unsent = undefined;
       this.held = '';
       if (!this.isLeaving) this.deps.call.record?.end();
     }
@@ -127,10 +119,9 @@ export class StreamRun {
   /** Reads the next events. If the upstream has not ended yet, `unsent` does not wait for them. */
   private readNext(client: StreamClient): Promise<IteratorResult<StreamEvent[]>> {
     const next = this.deps.open.iterator.next();
-    if (this.unsent !== '' && Bun.peek.status(next) === 'pending') {
-      this.write(client, this.unsent, this.unsentShort);
-      this.unsent = '';
-      this.unsentShort = '';
+    if (this.unsent && Bun.peek.status(next) === 'pending') {
+      this.write(client, this.unsent);
+      this.unsent = undefined;
     }
     return next;
   }
@@ -145,37 +136,44 @@ export class StreamRun {
 
   /** Sends the events that may go now, and holds back the rest. Returns a promise if the client must read first. */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
-    let ready = '';
-    let short = '';
-    for (const { text: sent, produced, final, withUsage, merged, is_fit } of events) {
+    const ready = new OutgoingEvents();
+    for (const event of events) {
+      const { text: sent, produced, final, withUsage, is_fit } = event;
       this.produced.add(produced);
       this.produced_tokens += estimateTokens(produced);
       if (is_fit !== undefined) this.isFit = is_fit && this.isFit !== false;
       const text = withUsage ? withUsage(this.usageSoFar()) : sent;
       if (final || this.held !== '') this.held += text;
-      else {
-        ready += text;
-        short += merged ?? text;
-      }
+      else ready.add(text, event);
     }
     const { record } = this.deps.call;
     if (record) record.tokens_so_far = this.produced_tokens;
-    if (this.held !== '' && !this.hasSent) {
-      this.unsent = ready;
-      this.unsentShort = short;
-    } else if (ready !== '') return this.write(client, ready, short);
+    if (ready.text === '') return undefined;
+    if (this.held === '' || this.hasSent) return this.write(client, ready);
+    this.unsent = ready;
     return undefined;
   }
 
-  private write(client: StreamClient, text: string, short: string): Promise<unknown> | undefined {
+  private write(client: StreamClient, events: OutgoingEvents): Promise<unknown> | undefined {
+    const { text } = events;
     this.hasSent = true;
-    this.sent?.add(short);
+    if (this.deps.lookup) this.addSent(events.shortForm(text), text.length);
     this.deps.flight?.wake();
     if (this.hasClientLeft) return undefined;
     this.deps.call.record?.copy?.add(text);
     const written = client.write(text);
     client.flush();
     return written instanceof Promise ? written : undefined;
+  }
+
+  /** Notes the pieces of a text. They keep all its characters in memory. */
+  private addSent(pieces: readonly string[], kept_chars: number): void {
+    this.sent ??= new TextBuilder(MANY_UNJOINED_CHARS);
+    let kept = kept_chars;
+    for (const piece of pieces) {
+      this.sent.add(piece, kept);
+      kept = 0;
+    }
   }
 
   /** True if the reservation covers the output so far. */
@@ -235,13 +233,14 @@ export class StreamRun {
       const { call, open } = this.deps;
       const answer = call.storeAnswer && open.stream.answer?.();
       if (answer) await call.storeAnswer?.(answer);
-      const rest = this.unsent + this.held;
+      const { unsent } = this;
+      const rest = (unsent?.text ?? '') + this.held;
       if (call.recorder) await call.recorder.keep(rest);
       this.end(client, rest);
       if (paid && !this.isCutShort) {
         const { sent, isFit: is_fit = false, paid: paid_before } = this;
-        const shortRest = this.unsentShort + this.held;
-        keepStream(this.deps, { sent, rest: shortRest, paid, paid_before, is_fit });
+        const last = unsent?.shortForm(rest) ?? [rest];
+        keepStream(this.deps, { sent, last, paid, paid_before, is_fit });
       } else this.deps.flight?.finish({ state: 'failed' });
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).
@@ -270,7 +269,7 @@ export class StreamRun {
   }
 
   private async endWithError(client: StreamClient, error: unknown): Promise<void> {
-    const text = this.unsent + this.errorText(error);
+    const text = (this.unsent?.text ?? '') + this.errorText(error);
     this.deps.flight?.finish({ state: 'failed', error: streamError(error) });
     this.deps.onError(withoutOwnWords(error, this.deps.open.permit.channel.config.id));
     await this.deps.call.recorder?.keep(text).catch(this.deps.onError);
@@ -293,8 +292,11 @@ export class StreamRun {
    * incomplete.
    */
   private errorText(error: unknown): string {
-    const { call, open } = this.deps;
-    return open.stream.errorEvents(streamError(error), requestIdOf(call.request_id));
+    return this.errorEvents(streamError(error), requestIdOf(this.deps.call.request_id));
+  }
+
+  errorEvents(error: WeirError, request_id: string): string {
+    return this.deps.open.stream.errorEvents(error, request_id);
   }
 
   /** Stops the upstream, charges the output so far and releases the rest of the reservation (P8). */
@@ -344,9 +346,8 @@ export class StreamRun {
   }
 
   /** The follower that pays has left. The next one pays the rest, or the work stops. */
-  private async onPayerLeft(): Promise<void> {
-    if (this.isEnded) return;
-    await (this.passOn(undefined) ?? this.stopWork());
+  onPayerLeft(): void {
+    if (!this.isEnded) void (this.passOn(undefined) ?? this.stopWork());
   }
 
   /**

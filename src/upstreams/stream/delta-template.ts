@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { StreamEvent, TextTemplate } from '../contract.ts';
+import type { EventFrame, StreamEvent, TextTemplate } from '../contract.ts';
 
 /**
  * Parses a whole event and returns its public form, or undefined if clients must not see the event.
@@ -47,8 +47,10 @@ export class DeltaTemplates {
   private publicPrefix = '';
   private publicSuffix = '';
   private publicSeparator = '';
-  /** True if the text is the name of a tool. Some providers repeat it, and two names are not one. */
-  private isName = false;
+  /** Undefined if the text is the name of a tool: some providers repeat it, and two names are not one. */
+  private frame: EventFrame | undefined;
+  /** True if the latest event was a delta of the template. */
+  private wasDelta = false;
   private learnedCount = 0;
   private hasTemplate = false;
 
@@ -74,14 +76,16 @@ export class DeltaTemplates {
     const publicText = this.publicPrefix + pieces.join(this.publicSeparator) + this.publicSuffix;
     const produced = pieces.join('');
     const template = this.sent;
-    const merged = this.isName ? undefined : this.publicPrefix + produced + this.publicSuffix;
-    const event = { text: publicText, produced, final: false, template, pieces, merged };
+    const { frame, wasDelta: isSecond } = this;
+    this.wasDelta = true;
+    const event = { text: publicText, produced, final: false, template, pieces, frame, isSecond };
     return { event, end };
   }
 
   /** Reads one event. Uses the template if the event matches it, otherwise the protocol. */
   read(message: EventSourceMessage): StreamEvent | undefined {
     const produced = this.hasTemplate ? this.matchTemplate(message) : undefined;
+    this.wasDelta = produced !== undefined;
     if (produced !== undefined) {
       const text = this.publicPrefix + produced + this.publicSuffix;
       return { text, produced, final: false, template: this.sent };
@@ -121,11 +125,14 @@ export class DeltaTemplates {
     });
     const expected = published.before + PROBE_TEXT + published.after;
     this.hasTemplate = probe?.text === expected && probe.produced === PROBE_TEXT && !probe.final;
+    this.wasDelta = this.hasTemplate;
     this.eventName = message.event;
     this.sent = sent;
     this.publicPrefix = published.before;
-    this.isName = NAME_AT_END.test(published.before);
     this.publicSuffix = published.after;
+    const { before, after } = published;
+    const isName = NAME_AT_END.test(before);
+    this.frame = isName ? undefined : { before: before.length, after: after.length };
     this.publicSeparator = published.after + published.before;
     const name = message.event === undefined ? '' : `event: ${message.event}\n`;
     this.framePrefix = `${name}data: ${sent.before}`;

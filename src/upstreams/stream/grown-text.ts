@@ -11,6 +11,7 @@ export const MANY_UNJOINED_CHARS = 64 * 1024;
 export class TextBuilder {
   private readonly joined: string[] = [];
   private pieces: string[] = [];
+  /** The characters that the pieces keep in memory. */
   private unjoined_chars = 0;
   private total_chars = 0;
 
@@ -22,10 +23,11 @@ export class TextBuilder {
     return this.total_chars;
   }
 
-  add(piece: string): void {
+  /** The piece keeps `kept_chars` characters in memory: more than its own if it is part of another text. */
+  add(piece: string, kept_chars = piece.length): void {
     if (piece === '') return;
     this.total_chars += piece.length;
-    this.unjoined_chars += piece.length;
+    this.unjoined_chars += kept_chars;
     const count = this.pieces.push(piece);
     if (count < MAX_UNJOINED_PIECES && this.unjoined_chars < this.max_unjoined_chars) return;
     this.joined.push(this.pieces.join(''));

@@ -151,7 +151,7 @@ class TranslatedStream implements UpstreamStream {
   }
 
   private translate({ text: _, value, template, pieces, ...rest }: StreamEvent): StreamEvent {
-    const { withUsage: __, merged: ___, ...event } = rest;
+    const { withUsage: __, frame: ___, isSecond: ____, ...event } = rest;
     if (event.final) this.writer.holdBack?.();
     if (template)
       return { ...event, text: this.translateTexts(template, pieces ?? [event.produced]) };

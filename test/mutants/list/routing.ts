@@ -179,8 +179,8 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the names of two tools are kept as one',
-        from: 'this.isName ? undefined : this.publicPrefix',
-        to: 'this.publicPrefix',
+        from: 'isName ? undefined : {',
+        to: '{',
       },
     ],
   },

@@ -1,5 +1,6 @@
 /** The cache keeps several deltas as one. Both make the same answer, or a stored answer would be another one. */
 import { expect, test } from 'bun:test';
+import { OutgoingEvents } from '../../../src/inference/streaming/outgoing-events.ts';
 import type { ClientProtocol } from '../../../src/protocols/names.ts';
 import { MessageStream } from '../../../src/upstreams/chat/anthropic-stream.ts';
 import { ContentStream } from '../../../src/upstreams/chat/gemini.ts';
@@ -138,9 +139,18 @@ test.each(Object.entries(PROVIDERS))(
           assemble(eventsIn(sent.map(text).join('')));
         const answer = answerOf(({ text }) => text);
         expect(answer).toBeDefined();
-        expect(answerOf(({ text, merged }) => merged ?? text)).toEqual(answer);
-        for (const { text, merged } of sent)
-          if (merged && merged.length < text.length) shorter += 1;
+        const shortOf = (event: StreamEvent) => {
+          const outgoing = new OutgoingEvents();
+          outgoing.add(event.text, event);
+          return outgoing.shortForm(event.text).join('');
+        };
+        expect(answerOf(shortOf)).toEqual(answer);
+        const whole = new OutgoingEvents();
+        for (const event of sent) whole.add(event.text, event);
+        const short = whole.shortForm(`${whole.text}: more`).join('');
+        expect(short).toEndWith(': more');
+        expect(assemble(eventsIn(short.slice(0, -': more'.length)))).toEqual(answer);
+        if (short.length < sent.map(shortOf).join('').length) shorter += 1;
       }),
       { numRuns: 1_000 },
     );

@@ -10,11 +10,10 @@ interface LeadingCall extends FlightCall {
 }
 
 /**
- * Resolves like `work`, the whole answer for the call that began a flight. If the call needs no answer
- * any more, but identical calls wait for it, the work goes on for them, and one of them pays the answer:
- * then this function rejects with the reason of the call's signal.
+ * Resolves like `work`, the whole answer for the call that began a flight. At the deadline of the call it rejects, but
+ * if identical calls wait for the answer, the work goes on for them.
  */
-export async function ledAnswer<
+export function ledAnswer<
   Served extends { readonly permit: ChannelPermit },
   Member extends Follower<LeadingCall>,
 >(
@@ -22,14 +21,26 @@ export async function ledAnswer<
   flight: Flight<Member>,
   unpaidOf: (served: Served) => UnpaidAnswer<Member>,
 ): Promise<Served> {
-  const { signal } = flight.leader;
-  const served = await (signal instanceof ClientDeadline
-    ? untilDeadline(work, flight, unpaidOf)
-    : work);
-  if (!flight.isAbandoned) return served;
+  const hasDeadline = flight.leader.signal instanceof ClientDeadline;
+  return hasDeadline ? untilDeadline(work, flight, unpaidOf) : work;
+}
+
+/**
+ * Lets an identical call pay the answer if the call that began the flight needs it no more: then it throws the reason of
+ * the call's signal.
+ */
+export function handOverIfAbandoned<
+  Served extends { readonly permit: ChannelPermit },
+  Member extends Follower<LeadingCall>,
+>(
+  served: Served,
+  flight: Flight<Member>,
+  unpaidOf: (served: Served) => UnpaidAnswer<Member>,
+): void {
+  if (!flight.isAbandoned) return;
   served.permit.succeeded();
   flight.handOver(unpaidOf(served));
-  throw signal.reason;
+  throw flight.leader.signal.reason;
 }
 
 /** Resolves like `work`, or rejects at the deadline of the call that began the flight. */

@@ -2,19 +2,21 @@ import type { OwnKeys } from '../../actors/channels/own-keys.ts';
 import type { QuotaActor } from '../../actors/money/quota.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { ChatModel } from '../../catalogue/catalogue.ts';
+import type { UpstreamAnswer } from '../../upstreams/contract.ts';
 import type { AnswerCache, Lookup } from '../cache/answer-cache.ts';
 import { answerHeaders } from '../cache/cache-headers.ts';
 import type { ChatFollower } from '../cache/chat-flight.ts';
 import { findAnswer, serveFree } from '../cache/chat-hit.ts';
 import type { StoredHit } from '../cache/entry.ts';
 import { Flights } from '../cache/flights.ts';
-import { ledAnswer } from '../cache/led-answer.ts';
+import { handOverIfAbandoned, ledAnswer } from '../cache/led-answer.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { CallLimits } from '../limits/call-limits.ts';
 import { MoveDue } from '../limits/move-due.ts';
 import { pricedCall } from '../priced-call.ts';
 import { onOwnKeys } from '../routing/own-first.ts';
+import type { Served } from '../routing/route.ts';
 import { callOf, isAbleToServe } from '../soft/able-chat.ts';
 import { type MoveDeps, modelAfter } from '../soft/move.ts';
 import { StreamRun } from '../streaming/stream.ts';
@@ -147,9 +149,10 @@ export class ChatCalls {
   private async serveWhole(admitted: AdmittedChat): Promise<Response> {
     const { call, lookup, budget, reservation, flight } = admitted;
     const completed = this.upstreams.complete(admitted);
-    const { result: answer, permit } = await (flight
-      ? ledAnswer(completed, flight, (served) => unpaidOf(served, budget))
-      : completed);
+    const unpaid = (answered: Served<UpstreamAnswer>) => unpaidOf(answered, budget);
+    const served = await (flight ? ledAnswer(completed, flight, unpaid) : completed);
+    if (flight) handOverIfAbandoned(served, flight, unpaid);
+    const { result: answer, permit } = served;
     admitted.isAnswered = true;
     permit.succeeded();
     if (answer.has_impossible_usage) noteImpossibleUsage(permit, this.deps, call.request_id);

@@ -30,7 +30,7 @@ import { type Flight, failureOf, type UnpaidAnswer } from '../cache/flight.ts';
 import type { Flights } from '../cache/flights.ts';
 import { joinFlights } from '../cache/join-flights.ts';
 import type { KeptAnswer } from '../cache/kept-answer.ts';
-import { ledAnswer } from '../cache/led-answer.ts';
+import { handOverIfAbandoned, ledAnswer } from '../cache/led-answer.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { CallLimits } from '../limits/call-limits.ts';
@@ -136,6 +136,7 @@ export async function runDirect<Protocol, Answer>(
     }
     const requested = requestDirect(deps, flight ? { ...call, signal: flight } : call);
     const served = await (flight ? ledAnswer(requested, flight, unpaidOf) : requested);
+    if (flight) handOverIfAbandoned(served, flight, unpaidOf);
     isAnswered = true;
     const { opened, permit } = served;
     permit.succeeded();

@@ -84,11 +84,16 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   private unpaid: UnpaidAnswer<Member> | undefined;
   private change: PromiseWithResolvers<void> | undefined;
 
+  /** The signal of the call that began the flight. It is read for each wait of the call, so it is not looked up there. */
+  private readonly leader_signal: ListenableSignal;
+
   constructor(
     readonly leader: Member['call'],
     readonly lookup: FlightLookup,
     private readonly flights: { remove(flight: Flight<Member>): void },
-  ) {}
+  ) {
+    this.leader_signal = leader.signal;
+  }
 
   /** The events that followers may have so far; '' for a whole answer. */
   get text(): string {
@@ -98,11 +103,11 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   }
 
   get aborted(): boolean {
-    return !this.hasFollowers && this.leader.signal.aborted;
+    return this.leader_signal.aborted && !this.hasFollowers;
   }
 
   get reason(): unknown {
-    return this.leader.signal.reason;
+    return this.leader_signal.reason;
   }
 
   get hasFollowers(): boolean {
@@ -111,7 +116,7 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
 
   /** True if the call that began the flight needs no answer any more, but another one does. */
   get isAbandoned(): boolean {
-    return this.hasFollowers && this.leader.signal.aborted;
+    return this.leader_signal.aborted && this.hasFollowers;
   }
 
   join(follower: Member): void {

@@ -217,6 +217,21 @@ test('a call that little money may cut short has no followers', async () => {
   expect(await world.upstreamCalls()).toBe(before + 2);
 });
 
+test('a call that waited for money finds what was stored meanwhile', async () => {
+  const poor = await newKey({ limitAmount: 0.001 });
+  const before = await world.upstreamCalls();
+  const dear = fresh('tokens=20 latency_ms=1500', { max_tokens: 4_000 });
+  const holder = world.post(PATH, dear, { key: poor.key });
+  await arrived(before);
+  const body = fresh('tokens=20');
+  const waiting = world.post(PATH, body, { key: poor.key });
+  // By then it has looked for an answer, and found none.
+  await Bun.sleep(300);
+  expect((await world.post(PATH, body)).cache).toBe('miss');
+  expect([(await holder).status, (await waiting).cache]).toEqual([200, 'hit']);
+  expect(await world.upstreamCalls()).toBe(before + 2);
+});
+
 test('the first call passes its deadline: it gets a 504, and the next one the answer', async () => {
   const body = fresh('tokens=20 latency_ms=2500');
   const before = await world.upstreamCalls();

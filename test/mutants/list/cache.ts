@@ -39,6 +39,28 @@ export const CACHE: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/inference/chat/cached-answer.ts',
+    tests: ['test/http/cache/flights.test.ts'],
+    mutants: [
+      {
+        name: 'a call that waited for money does not look for an answer again',
+        from: "found === 'unknown' ? findAnswer(call, lookup) : found",
+        to: "found === 'unknown' ? undefined : found",
+      },
+    ],
+  },
+  {
+    path: 'src/inference/cache/led-answer.ts',
+    tests: ['test/http/cache/flights.test.ts'],
+    mutants: [
+      {
+        name: 'an answer whose first client left is lost to the others',
+        from: 'if (!flight.isAbandoned) return;',
+        to: 'return;',
+      },
+    ],
+  },
+  {
     path: 'src/inference/cache/entry.ts',
     tests: ['test/inference/cache/read-answer.test.ts'],
     mutants: [

@@ -185,6 +185,27 @@ export const ROUTING: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/inference/streaming/outgoing-events.ts',
+    tests: ['test/upstreams/stream/merged-deltas.test.ts'],
+    mutants: [
+      {
+        name: 'the first delta is kept beside the others',
+        from: 'isSecond && length > 0',
+        to: 'false',
+      },
+      {
+        name: 'a delta that was sent before is cut',
+        from: 'isSecond && length > 0',
+        to: 'isSecond',
+      },
+      {
+        name: 'what follows the events is not kept',
+        from: 'pieces.push(sent.slice(at));',
+        to: '',
+      },
+    ],
+  },
+  {
     path: 'src/inference/streaming/stream.ts',
     tests: ['test/inference/streaming/stream.test.ts'],
     mutants: [
@@ -200,13 +221,13 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'the text of an answer that arrived at once is lost if its charge fails',
-        from: 'const text = this.unsent + this.errorText(error);',
+        from: "const text = (this.unsent?.text ?? '') + this.errorText(error);",
         to: 'const text = this.errorText(error);',
       },
       {
         name: 'the text of an answer waits for the end of the upstream',
         hangs: true,
-        from: "this.unsent !== '' && Bun.peek.status(next) === 'pending'",
+        from: "this.unsent && Bun.peek.status(next) === 'pending'",
         to: 'false',
       },
       {
@@ -234,7 +255,7 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'events that were sent are kept again with the end of the answer',
-        from: "      this.unsentShort = '';\n    }\n    return next;",
+        from: '      this.unsent = undefined;\n    }\n    return next;',
         to: '    }\n    return next;',
       },
       {

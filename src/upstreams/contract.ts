@@ -215,9 +215,7 @@ export interface StreamEvent {
    * matched; then `produced` is its text.
    */
   readonly pieces?: readonly string[];
-  /**
-   * Set if the merged events can be a single one with all of `produced`: it says the same as `text`, and is shorter.
-   */
+  /** Set if the merged events can be a single one with all of `produced`: it says the same as `text`, and is shorter. */
   readonly frame?: EventFrame | undefined;
   /** True if the event before it in the batch is a delta with the same `frame`, so that both can be one. */
   readonly isSecond?: boolean;

@@ -40,8 +40,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * Length of one measurement in pairs, s. With 2 s, the median of ten pairs without any difference varied by 2 % on a
- * machine that others share (measured). That is as much as the bound.
+ * Length of one measurement in pairs, s. With 2 s, a pair of equal versions varied by 5 % on a machine that others share
+ * (measured). Then the median of ten pairs varies by 2 %, as much as the bound.
  */
 const PAIR_SECONDS = 5;
 

@@ -38,7 +38,7 @@ interface Use {
  * A stored answer with its request. Most requests never come again. So an entry computes its digest,
  * and reads its answer, only when it may be needed. Until then, its texts are packed (see `Slabs`).
  *
- * Thousands of entries come and go in a second. So each is one small object, and what an eviction reads comes first.
+ * On a busy replica, thousands come and go in a second. So each is one object, and what an eviction reads comes first.
  */
 export class Entry implements TextHolder {
   /** Size in memory, bytes. Before the entry is stored, at least one for each character. */
@@ -54,13 +54,13 @@ export class Entry implements TextHolder {
   readonly sketch: number;
   /** The next entry with the same sketch. */
   next: Entry | undefined;
-  /** Where the answer and the body of its request are packed. They are not before the entry is stored, and once they were needed. */
+  /** Where the answer and its request are packed. Undefined before the entry is stored, and once they were needed. */
   slab: Slab | undefined;
   from = 0;
   middle = 0;
   until = 0;
   private digested: string | null | undefined;
-  /** The same, while they are not packed: the answer in pieces (see `KeptAnswer`), and the body. */
+  /** The answer in pieces (see `KeptAnswer`), and the body of its request, while they are not packed. */
   private pieces: readonly string[];
   private body_text: string;
   private is_stream: boolean;

@@ -11,16 +11,20 @@ interface Cut {
 export class OutgoingEvents {
   text = '';
   private cuts: Cut[] | undefined;
+  /** True if the latest event was sent as the upstream's stream has it. Another text may end in another way. */
+  private wasUnchanged = false;
 
   /** `text` is the text of the event for this client. */
-  add(text: string, { produced, frame, isSecond }: StreamEvent): void {
+  add(text: string, event: StreamEvent): void {
+    const { produced, frame, isSecond } = event;
     if (frame) {
       const { length } = this.text;
-      const from = isSecond && length > 0 ? length - frame.after : length + frame.before;
+      const from = isSecond && this.wasUnchanged ? length - frame.after : length + frame.before;
       this.cuts ??= [];
       this.cuts.push({ from, until: length + text.length - frame.after, instead: produced });
     }
     this.text += text;
+    this.wasUnchanged = text === event.text;
   }
 
   /**

@@ -190,13 +190,19 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the first delta is kept beside the others',
-        from: 'isSecond && length > 0',
+        from: 'isSecond && this.wasUnchanged',
         to: 'false',
       },
       {
         name: 'a delta that was sent before is cut',
-        from: 'isSecond && length > 0',
+        from: 'isSecond && this.wasUnchanged',
         to: 'isSecond',
+      },
+      {
+        name: 'the end of a delta is cut that was sent in another form',
+        from: 'this.wasUnchanged = text === event.text;',
+        to: 'this.wasUnchanged = true;',
+        tests: ['test/inference/streaming/outgoing-events.test.ts'],
       },
       {
         name: 'what follows the events is not kept',

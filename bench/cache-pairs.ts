@@ -43,8 +43,8 @@ function missesSection(
   return `## Calls that the cache never answers
 
 \`bin/bench cache --pairs ${pairs} --seconds ${seconds} --connections ${connections}\`, ${machine()}.
-Weir without its cache (old) and with it (new), in turns; no two bodies are the same. Each pair has new processes and
-empty databases, twice. All processes share the cores.
+Weir without its cache (old) and with it (new), in turns of 1 s; no two bodies are the same. Each pair has new processes
+and empty databases, twice. All processes share the cores.
 
 \`\`\`text
 ${[...rows, '', ...lines].join('\n')}

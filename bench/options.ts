@@ -23,7 +23,7 @@ export interface AgainstOptions {
   mode: 'against';
   commit: string;
   pairs: number;
-  /** Seconds of one measurement. A pair measures each version twice. */
+  /** Seconds for which a pair measures each version, twice for each start. */
   seconds: number;
   connections: number;
   /** The largest median loss that passes, as a share: 0.02 is 2 %. */

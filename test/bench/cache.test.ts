@@ -92,7 +92,7 @@ describe('the trace', () => {
 describe('the arguments of bin/bench cache', () => {
   test('have defaults, and a short run writes nothing', () => {
     expect(readCacheOptions([])).toEqual({
-      ...{ mode: 'hits', rounds: 10, seconds: 3, connections: 256, trace: 20_000, herd: 1_000 },
+      ...{ mode: 'hits', rounds: 30, seconds: 1, connections: 256, trace: 20_000, herd: 1_000 },
       ...{ short: false, write: true },
     });
     expect(readCacheOptions(['--short'])).toMatchObject({ rounds: 1, herd: 100, write: false });

@@ -39,11 +39,8 @@ const OPTIONS = {
   'no-write': { type: 'boolean' },
 } as const;
 
-/**
- * How long a pair measures each side, twice for each start, s. With 2 s, a pair of equal versions varied by 5 % on a
- * machine that others share (measured). Then the median of ten pairs varies by 2 %, as much as the bound.
- */
-const PAIR_SECONDS = 5;
+/** How long a pair measures each side, twice for each start, s. In turns, that is enough (see `TURN_SECONDS` in `pairs.ts`). */
+const PAIR_SECONDS = 3;
 
 /** @throws ArgumentError that names the argument. */
 export function readCacheOptions(args: string[]): CacheSpeedOptions | CachePairsOptions {

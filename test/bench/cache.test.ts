@@ -97,7 +97,7 @@ describe('the arguments of bin/bench cache', () => {
     });
     expect(readCacheOptions(['--short'])).toMatchObject({ rounds: 1, herd: 100, write: false });
     expect(readCacheOptions(['--pairs', '3'])).toEqual({
-      ...{ mode: 'pairs', pairs: 3, seconds: 5, connections: 256, bound: 0.02 },
+      ...{ mode: 'pairs', pairs: 3, seconds: 3, connections: 256, bound: 0.02 },
       write: true,
     });
     expect(readCacheOptions(['--pairs', '3', '--no-write'])).toMatchObject({ write: false });

@@ -6,7 +6,7 @@ import type { Caller } from '../call.ts';
 import { isDeterministic } from './cache-control.ts';
 import type { CacheRules } from './cache-rules.ts';
 import { digestOf, type RequestIdentity } from './canonical-request.ts';
-import { Entry, type StoredHit } from './entry.ts';
+import type { Entry, StoredHit } from './entry.ts';
 import { EntryStore, type StoreBounds } from './entry-store.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { mappingVersion } from './mapping-version.ts';
@@ -79,13 +79,12 @@ export class AnswerCache {
   /** Removes the entries of an organization that its rules forbid. Called when they changed. */
   obeyRules(organization_id: string): void {
     const { rules } = this.deps;
-    const forbidden = this.store.list(
+    this.store.removeForbidden(
       organization_id,
       ({ request_id, model_id, generation }) =>
         rules.isRemoved(organization_id, request_id) ||
         rules.generationOf(organization_id, model_id) !== generation,
     );
-    for (const entry of forbidden) this.store.remove(entry);
   }
 
   /** Removes the entries that are too old. */
@@ -162,7 +161,7 @@ export class Lookup {
     const { request_id, stored_at_ms, answer } = value;
     if (!this.mayStore(request_id) || this.deps.now() - stored_at_ms > max_age_ms) return;
     if (this.store.find(organization_id, this.sketch, digest)) return;
-    this.store.add(this.entryOf(request_id, stored_at_ms, answer, digest));
+    this.add(request_id, stored_at_ms, answer, digest);
   }
 
   /** Stores the answer of the call, after it was charged. The answer must be fit to be sent again. */
@@ -171,7 +170,7 @@ export class Lookup {
     if (!this.mayBeShared || answer.usage?.web_searches) return;
     if (!this.mayStore(request_id)) return;
     const stored_at_ms = this.deps.now();
-    this.store.add(this.entryOf(request_id, stored_at_ms, answer));
+    this.add(request_id, stored_at_ms, answer);
     this.deps.shared?.store(this.place, { request_id, stored_at_ms, answer }, body_text.length);
   }
 
@@ -185,23 +184,21 @@ export class Lookup {
     );
   }
 
-  private entryOf(
+  private add(
     request_id: string,
     stored_at_ms: number,
     answer: KeptAnswer,
-    digest?: string,
-  ): Entry {
-    const { organization_id } = this.call.key;
-    const identity = this.identify();
-    return new Entry(
+    known_digest?: string,
+  ): void {
+    this.store.add({
       request_id,
-      organization_id,
-      this.sketch,
+      organization_id: this.organization_id,
+      sketch: this.sketch,
       stored_at_ms,
-      identity,
+      request: this.identify(),
       answer,
-      digest,
-    );
+      known_digest,
+    });
   }
 
   private get place(): SharedPlace {

@@ -1,8 +1,6 @@
-import type { RequestPlace } from './canonical-request.ts';
-import type { Entry } from './entry.ts';
-import { Places } from './places.ts';
+import type { Entry, NewEntry, StoredFacts } from './entry.ts';
+import { NONE, PackedEntries } from './packed-entries.ts';
 import { SketchIndex } from './sketch-index.ts';
-import { Slabs } from './slabs.ts';
 
 /** How many of the oldest entries are compared to remove those of little value. */
 const COMPARED = 16;
@@ -12,76 +10,102 @@ const KEPT = 4;
 const WORTH_MOVING = 1.25;
 /** With fewer entries, one is removed at a time. */
 const MIN_FOR_MANY = 4 * COMPARED;
-/** Free places are given back only if there are more places than this. */
-const MIN_PLACES = 1_024;
+/** With fewer rows, free ones between others do not matter. */
+const MIN_ROWS = 1_024;
 
 /**
- * The entries of one organization, in the order of their places. Evictions look at the oldest ones, and
+ * The entries of one organization, in the order of their rows. Evictions look at the oldest ones, and
  * let the best of them begin anew at the end. So memory is freed nearly in the order in which it was taken:
  * to remove entries at random places took several times the time.
  */
 export class Shelf {
   bytes = 0;
-  private readonly places = new Places<Entry>();
-  /** The newest entry of each sketch. Older ones follow as `next`. */
+  private readonly entries: PackedEntries;
+  /** The newest entry of each sketch. Older ones follow in a chain. */
   private readonly bySketch = new SketchIndex();
-  private readonly slabs = new Slabs(() => this.bytes);
-  /** The place of the newest entry. */
-  private place: RequestPlace | undefined;
+  /** The entries that nobody finds yet. */
+  private readonly unindexed: number[] = [];
+
+  constructor(readonly organization_id: string) {
+    this.entries = new PackedEntries(organization_id, () => this.bytes);
+  }
 
   get size(): number {
-    return this.places.size;
+    return this.entries.size;
   }
 
-  /** Returns the newest entry with a sketch. */
-  newest(sketch: number): Entry | undefined {
-    const at = this.bySketch.get(sketch);
-    return at === undefined ? undefined : this.places.get(at);
+  /** True if an entry has the sketch. */
+  mayHave(sketch: number): boolean {
+    return this.bySketch.get(sketch) !== undefined;
   }
 
-  /** Returns the entries that `matches`. */
-  list(matches: (entry: Entry) => boolean): Entry[] {
-    return [...this.places].filter(matches);
+  /** Returns the newest entry with a sketch that `matches`. */
+  find(sketch: number, matches: (entry: Entry) => boolean): Entry | undefined {
+    for (let at = this.newest(sketch); at !== NONE; at = this.entries.olderThan(at)) {
+      const entry = this.entries.open(at);
+      if (matches(entry)) return entry;
+    }
+    return undefined;
   }
 
   has(entry: Entry): boolean {
-    return this.places.get(entry.at) === entry;
+    return this.entries.has(entry);
   }
 
-  add(entry: Entry): void {
-    if (this.places.length > MIN_PLACES && this.places.length > 2 * this.size) this.compact();
-    entry.next = this.newest(entry.sketch);
-    entry.pack(this.slabs, this.place);
-    this.place = entry.place;
-    entry.bytes = entry.measure();
-    entry.at = this.places.push(entry);
-    this.bySketch.set(entry.sketch, entry.at);
-    this.bytes += entry.bytes;
+  /** Adds an entry, which nobody finds before `index` is called. Returns the bytes that it needs. */
+  add(entry: NewEntry): number {
+    const { entries } = this;
+    if (entries.length > MIN_ROWS && entries.length > 2 * entries.size) this.compact();
+    const at = entries.add(entry);
+    this.unindexed.push(at);
+    const bytes = entries.bytesOf(at);
+    this.bytes += bytes;
+    return bytes;
+  }
+
+  /** Lets the entries be found that were added. Must be called before anything else is done with the shelf. */
+  index(): void {
+    const { entries, unindexed } = this;
+    for (const at of unindexed) {
+      const sketch = entries.sketchOf(at);
+      entries.link(at, this.newest(sketch));
+      this.bySketch.set(sketch, at);
+    }
+    unindexed.length = 0;
   }
 
   remove(entry: Entry): void {
-    this.unchain(entry);
-    this.places.clear(entry.at);
-    this.bytes -= entry.bytes;
-    entry.forget();
+    this.removeAt(entry.at);
   }
 
-  /** Counts the size of an entry again. Returns the bytes that it has more. */
-  remeasure(entry: Entry): number {
-    const more = entry.measure() - entry.bytes;
-    entry.bytes += more;
-    this.bytes += more;
-    return more;
+  /** Removes the entries that rules forbid. */
+  removeForbidden(isForbidden: (facts: StoredFacts) => boolean): void {
+    const { entries } = this;
+    for (const at of entries.all()) if (isForbidden(entries.factsOf(at))) this.removeAt(at);
+  }
+
+  /** Removes the entries that were stored before a time, ms since the Unix epoch. */
+  removeBefore(time_ms: number): void {
+    const { entries } = this;
+    for (const at of entries.all()) if (entries.storedAt(at) < time_ms) this.removeAt(at);
+  }
+
+  /** Counts the size of an entry again. */
+  remeasure(entry: Entry): void {
+    this.bytes -= entry.bytes;
+    entry.bytes = entry.measure();
+    this.bytes += entry.bytes;
   }
 
   /**
-   * Returns those of the oldest entries that have the least value, and at least one. The others move to
-   * the end.
+   * Removes those of the oldest entries that have the least value, and at least one. The others move to the end.
+   * Entries from before `oldest_ms` have none.
    */
-  takeLeast(now_ms: number, max_age_ms: number): Entry[] {
-    const compared = this.places.oldest(COMPARED);
-    const values = compared.map((entry) =>
-      now_ms - entry.stored_at_ms > max_age_ms ? -1 : entry.valueAt(now_ms),
+  removeLeast(now_ms: number, oldest_ms: number): void {
+    const { entries } = this;
+    const compared = entries.oldest(COMPARED);
+    const values = compared.map((at) =>
+      entries.storedAt(at) < oldest_ms ? -1 : entries.valueAt(at, now_ms),
     );
     const least = Math.min(...values);
     const isSmall = this.size < MIN_FOR_MANY;
@@ -95,37 +119,40 @@ export class Shelf {
       }
       if ((values[best] ?? 0) < worth) break;
       values.splice(best, 1);
-      const [entry] = compared.splice(best, 1);
-      if (!entry) break;
-      this.moveToEnd(entry);
+      for (const at of compared.splice(best, 1)) this.moveToEnd(at);
     }
-    return compared;
+    for (const at of compared) this.removeAt(at);
   }
 
-  private moveToEnd(entry: Entry): void {
-    const isNewest = this.bySketch.get(entry.sketch) === entry.at;
-    this.places.clear(entry.at);
-    entry.pack(this.slabs);
-    entry.at = this.places.push(entry);
-    if (isNewest) this.bySketch.set(entry.sketch, entry.at);
+  private newest(sketch: number): number {
+    return this.bySketch.get(sketch) ?? NONE;
   }
 
-  /** Gives back the empty places. Nearly all of them are at the beginning, so this is seldom needed. */
+  private removeAt(at: number): void {
+    const { entries } = this;
+    const [newer, older] = [entries.newerThan(at), entries.olderThan(at)];
+    entries.link(newer, older);
+    if (newer === NONE) {
+      const sketch = entries.sketchOf(at);
+      if (older === NONE) this.bySketch.delete(sketch);
+      else this.bySketch.set(sketch, older);
+    }
+    this.bytes -= entries.bytesOf(at);
+    entries.remove(at);
+  }
+
+  private moveToEnd(at: number): void {
+    const { entries } = this;
+    const to = entries.move(at);
+    const newer = entries.newerThan(to);
+    entries.link(newer, to);
+    entries.link(to, entries.olderThan(to));
+    if (newer === NONE) this.bySketch.set(entries.sketchOf(to), to);
+  }
+
+  /** Leaves no free row between others. Nearly all free ones are at the beginning, so this is seldom needed. */
   private compact(): void {
-    for (const entry of [...this.places]) this.moveToEnd(entry);
-  }
-
-  private unchain(entry: Entry): void {
-    const newest = this.newest(entry.sketch);
-    if (newest === entry) {
-      if (entry.next) this.bySketch.set(entry.sketch, entry.next.at);
-      else this.bySketch.delete(entry.sketch);
-      return;
-    }
-    for (let each = newest; each; each = each.next) {
-      if (each.next !== entry) continue;
-      each.next = entry.next;
-      return;
-    }
+    this.index();
+    for (const at of this.entries.all()) this.moveToEnd(at);
   }
 }

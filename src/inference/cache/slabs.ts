@@ -8,19 +8,22 @@ const MAX_SHARE = 1 / 8;
 const MAX_BYTES_PER_CHAR = 3;
 
 /** A piece of memory with texts. */
-export interface Slab {
-  readonly slabs: Slabs;
+interface Slab {
+  readonly id: number;
   readonly memory: Buffer;
-  /** How many packed texts are in it. */
+  /** How many groups of texts are in it. */
   live: number;
 }
 
-/** What has two texts in a slab. `slab` is undefined while it has none. */
-export interface TextHolder {
-  slab: Slab | undefined;
+/** Where a group of three texts lies, one after the other. */
+export interface PackedTexts {
+  /** The id of the slab. */
+  slab: number;
   from: number;
   /** Where the second text begins. */
-  middle: number;
+  second: number;
+  /** Where the third text begins. */
+  third: number;
   until: number;
 }
 
@@ -29,90 +32,137 @@ export interface TextHolder {
  * each string that lives. Once a slab has no text any more, it is used again.
  */
 export class Slabs {
-  private current = this.newSlab(0);
+  /** The slabs with texts, and the current one. */
+  private readonly known = new Map<number, Slab>();
+  private made = 0;
+  private current = this.newSlab(Buffer.allocUnsafeSlow(0));
   private used = 0;
-  private spare: Slab | undefined;
+  private spare: Buffer | undefined;
 
   /** `inUse` returns what the owner of all texts has, bytes: a new slab is a part of it. */
   constructor(private readonly inUse: () => number) {}
 
-  /** Packs a text that is in pieces, and another one. Nothing is made for it: the holder says itself where they are. */
-  pack(holder: TextHolder, pieces: readonly string[], second: string): void {
-    const first = pieces.some(endsWithinCharacter) ? [pieces.join('')] : pieces;
-    let chars = second.length;
-    for (const piece of first) chars += piece.length;
+  /** Packs three texts, of which the second one may be in pieces. Says in `packed` where they are. */
+  pack(
+    packed: PackedTexts,
+    first: string,
+    second: string | readonly string[],
+    third: string,
+  ): void {
+    // Half a character has no form of its own.
+    if (typeof second !== 'string' && second.some(endsWithinCharacter)) {
+      this.pack(packed, first, second.join(''), third);
+      return;
+    }
+    const chars = first.length + lengthOf(second) + third.length;
     // To count the bytes would cost as much as to write them.
     if (this.used + chars * MAX_BYTES_PER_CHAR > this.current.memory.length) {
-      let bytes = Buffer.byteLength(second);
-      for (const piece of first) bytes += Buffer.byteLength(piece);
-      this.makeRoom(bytes);
+      this.makeRoom(Buffer.byteLength(first) + bytesOf(second) + Buffer.byteLength(third));
     }
-    const { memory } = this.current;
-    holder.from = this.used;
-    for (const piece of first) this.used += memory.write(piece, this.used);
-    holder.middle = this.used;
-    this.used += memory.write(second, this.used);
-    holder.until = this.used;
-    this.hold(holder);
+    packed.from = this.used;
+    this.write(first);
+    packed.second = this.used;
+    if (typeof second === 'string') this.write(second);
+    else for (const piece of second) this.write(piece);
+    packed.third = this.used;
+    this.write(third);
+    packed.until = this.used;
+    packed.slab = this.hold();
   }
 
   /** Moves packed texts out of an older slab, so that it can be used again. */
-  move(holder: TextHolder): void {
-    const { slab: older, from, middle, until } = holder;
+  move(packed: PackedTexts): void {
+    const { slab, from, until } = packed;
     this.makeRoom(until - from);
+    const older = this.known.get(slab);
     if (!older || older === this.current) return;
-    holder.from = this.used;
-    holder.middle = this.used + middle - from;
+    const distance = this.used - from;
     this.used += older.memory.copy(this.current.memory, this.used, from, until);
-    holder.until = this.used;
-    this.hold(holder);
-    this.release(older);
+    packed.from += distance;
+    packed.second += distance;
+    packed.third += distance;
+    packed.until += distance;
+    packed.slab = this.hold();
+    this.release(slab);
   }
 
-  private hold(holder: TextHolder): void {
-    holder.slab = this.current;
-    this.current.live += 1;
+  /** Returns packed texts. They must not have been released. */
+  read(packed: PackedTexts): [string, string, string] {
+    const { second, third, until } = packed;
+    const memory = this.memoryOf(packed);
+    return [
+      this.readFirst(packed),
+      memory.toString('utf8', second, third),
+      memory.toString('utf8', third, until),
+    ];
   }
 
-  /** Notes that a text less is in a slab. */
-  release(slab: Slab): void {
+  /** Returns the first one of three packed texts. */
+  readFirst(packed: PackedTexts): string {
+    return this.memoryOf(packed).toString('utf8', packed.from, packed.second);
+  }
+
+  /** Forgets a group of texts in a slab. */
+  release(id: number): void {
+    const slab = this.known.get(id);
+    if (!slab) return;
     slab.live -= 1;
-    if (slab.live === 0 && slab !== this.current && slab.memory.length === MAX_BYTES) {
-      this.spare ??= slab;
-    }
+    if (slab.live > 0 || slab === this.current) return;
+    this.known.delete(id);
+    if (slab.memory.length === MAX_BYTES) this.spare ??= slab.memory;
+  }
+
+  private memoryOf({ slab }: PackedTexts): Buffer {
+    const memory = this.known.get(slab)?.memory;
+    if (!memory) throw new RangeError(`there is no slab ${slab}`);
+    return memory;
+  }
+
+  private write(text: string): void {
+    this.used += this.current.memory.write(text, this.used);
+  }
+
+  private hold(): number {
+    this.current.live += 1;
+    return this.current.id;
   }
 
   private makeRoom(bytes: number): void {
     const { current, spare } = this;
     if (this.used + bytes <= current.memory.length) return;
+    this.used = 0;
+    if (current.live === 0) this.known.delete(current.id);
     if (spare && bytes <= MAX_BYTES) {
       this.spare = undefined;
-      this.current = spare;
+      this.current = this.newSlab(spare);
     } else {
       const share = Math.floor(this.inUse() * MAX_SHARE);
       const ahead = Math.min(MAX_BYTES, Math.max(MIN_BYTES, share));
-      this.current = this.newSlab(Math.max(bytes, ahead));
+      this.current = this.newSlab(Buffer.allocUnsafeSlow(Math.max(bytes, ahead)));
     }
-    this.used = 0;
   }
 
-  private newSlab(bytes: number): Slab {
-    return { slabs: this, memory: Buffer.allocUnsafeSlow(bytes), live: 0 };
+  /** Memory that is used again has a new id. So nobody can read it for a text that was released. */
+  private newSlab(memory: Buffer): Slab {
+    this.made += 1;
+    const slab = { id: this.made, memory, live: 0 };
+    this.known.set(slab.id, slab);
+    return slab;
   }
 }
 
-/** Returns the two texts of a holder; undefined if it has none. */
-export function textsOf({ slab, from, middle, until }: TextHolder): [string, string] | undefined {
-  if (!slab) return undefined;
-  const { memory } = slab;
-  return [memory.toString('utf8', from, middle), memory.toString('utf8', middle, until)];
+function lengthOf(text: string | readonly string[]): number {
+  if (typeof text === 'string') return text.length;
+  let length = 0;
+  for (const piece of text) length += piece.length;
+  return length;
 }
 
-/** Forgets the texts of a holder. */
-export function releaseTexts(holder: TextHolder): void {
-  const { slab } = holder;
-  holder.slab = undefined;
-  slab?.slabs.release(slab);
+function bytesOf(text: string | readonly string[]): number {
+  if (typeof text === 'string') return Buffer.byteLength(text);
+  let bytes = 0;
+  for (const piece of text) bytes += Buffer.byteLength(piece);
+  return bytes;
 }
 
 /** True if a text ends with the first half of a character, whose other half alone has no form in UTF-8. */

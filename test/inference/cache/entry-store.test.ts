@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type {
-  RequestIdentity,
-  RequestPlace,
+import {
+  digestOf,
+  type RequestIdentity,
+  type RequestPlace,
 } from '../../../src/inference/cache/canonical-request.ts';
-import { Entry } from '../../../src/inference/cache/entry.ts';
+import type { Entry, NewEntry } from '../../../src/inference/cache/entry.ts';
 import { EntryStore, type StoreBounds } from '../../../src/inference/cache/entry-store.ts';
 import { fc } from '../../support/property.ts';
 
@@ -17,6 +18,23 @@ const BOUNDS: StoreBounds = {
 const PLACE: RequestPlace = {
   ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', headers: {} },
 };
+
+/** What a test knows of an entry that it added. */
+interface Added extends Omit<NewEntry, 'request' | 'answer'> {
+  readonly digest: string;
+}
+
+const NOTHING = { organization_id: 'org_1', sketch: 0, digest: '' };
+
+/** The ids of all entries of an organization. */
+function entriesOf(store: EntryStore, organization_id: string): Set<string> {
+  const ids = new Set<string>();
+  store.removeForbidden(organization_id, ({ request_id }) => {
+    ids.add(request_id);
+    return false;
+  });
+  return ids;
+}
 
 /** A store on a clock of its own. */
 function world(bounds: Partial<StoreBounds> = {}) {
@@ -37,19 +55,28 @@ function world(bounds: Partial<StoreBounds> = {}) {
       ...{ text: 'x'.repeat(chars), is_stream: false, usage: null },
       cost_nano_usd: cost,
     };
-    const entry = new Entry(`${count}`, organization_id, sketch, clock.now, request, kept);
-    store.add(entry);
-    return { entry, digest: String(entry.digest()) };
+    const request_id = `${count}`;
+    const stored_at_ms = clock.now;
+    store.add({
+      ...{ request_id, organization_id, sketch, stored_at_ms, request, answer: kept },
+    });
+    return { request_id, organization_id, sketch, stored_at_ms, digest: String(digestOf(request)) };
   };
-  return { clock, store, add };
+  /** Returns an entry that must be there. */
+  const found = ({ organization_id, sketch, digest }: Added): Entry => {
+    const entry = store.find(organization_id, sketch, digest);
+    if (!entry) throw new Error('the entry is not there');
+    return entry;
+  };
+  return { clock, store, add, found };
 }
 
 describe('the store of answers', () => {
   test('finds an entry by its digest, and only for its organization', () => {
     const { store, add } = world();
-    const { entry, digest } = add('org_1', 'a');
+    const { request_id, digest } = add('org_1', 'a');
     add('org_1', 'b');
-    expect(store.find('org_1', 1, digest)).toBe(entry);
+    expect(store.find('org_1', 1, digest)?.request_id).toBe(request_id);
     expect(store.find('org_2', 1, digest)).toBeUndefined();
     expect(store.mayHave('org_2', 1)).toBe(false);
     expect(store.mayHave('org_1', 2)).toBe(false);
@@ -74,12 +101,23 @@ describe('the store of answers', () => {
   });
 
   test('forgets an entry that is removed as soon as it was added', () => {
-    const { store, add } = world();
-    const { entry, digest } = add('org_1', 'a');
-    store.remove(entry);
+    const { store, add, found } = world();
+    const added = add('org_1', 'a');
+    const { digest } = added;
+    store.remove(found(added));
     expect(store.mayHave('org_1', 1)).toBe(false);
     expect(store.find('org_1', 1, digest)).toBeUndefined();
     expect(store.bytes).toBe(0);
+  });
+
+  test('forgets an entry that rules forbid as soon as it was added, and no other one', () => {
+    const { store, add, found } = world();
+    const [forbidden, kept] = [add('org_1', 'a'), add('org_1', 'b')];
+    store.removeForbidden('org_1', ({ request_id }) => request_id === forbidden.request_id);
+    expect(store.find('org_1', 1, forbidden.digest)).toBeUndefined();
+    expect(found(kept).request_id).toBe(kept.request_id);
+    expect(entriesOf(store, 'org_1')).toEqual(new Set([kept.request_id]));
+    expect(store.bytes).toBe(found(kept).bytes);
   });
 
   test('keeps its bounds for large entries that nobody asks for', () => {
@@ -94,14 +132,14 @@ describe('the store of answers', () => {
       add('org_1', 'a', 100, 100_000, sketch);
       largest = Math.max(largest, store.bytes);
     }
-    // A few entries more wait until they are counted.
+    // A few new entries are beyond the bounds until many have come.
     expect(largest).toBeGreaterThan(max_total_bytes / 2);
     expect(largest).toBeLessThan(1.5 * max_total_bytes);
   });
 
   test('finds an entry for the same request again without its digest, and for no other request', () => {
-    const { store, add } = world();
-    const { entry } = add('org_1', 'a');
+    const { store, add, found } = world();
+    const entry = found(add('org_1', 'a'));
     const place: RequestPlace = { ...PLACE, generation: 'g', headers: { beta: 'x' } };
     const request: RequestIdentity = { place, body_text: '{}' };
     expect(store.findAgain('org_1', 1, request)).toBeUndefined();
@@ -125,17 +163,20 @@ describe('the store of answers', () => {
     const request = { place: PLACE, body_text: '{}' };
     const kept = { text: 'the answer', is_stream: false, usage: null, cost_nano_usd: 1 };
     // Its digest is known, as that of an answer from another replica: nothing of it was read to find it.
-    const entry = new Entry('1', 'org_1', 1, 1_000_000, request, kept, 'digest');
-    store.add(entry);
-    expect(store.find('org_1', 1, 'digest')).toBe(entry);
+    store.add({
+      ...{ request_id: '1', organization_id: 'org_1', sketch: 1, stored_at_ms: 1_000_000 },
+      ...{ request, answer: kept, known_digest: 'digest' },
+    });
+    const entry = store.find('org_1', 1, 'digest');
+    if (!entry) throw new Error('the entry is not there');
     store.remove(entry);
+    expect(store.find('org_1', 1, 'digest')).toBeUndefined();
     expect(entry.text).toBe('the answer');
   });
 
   test('counts the text of the request that it remembers, unless it is long', () => {
-    const { store, add } = world();
-    const { entry, digest } = add('org_1', 'a');
-    store.find('org_1', 1, digest);
+    const { store, add, found } = world();
+    const entry = found(add('org_1', 'a'));
     const of = (body_text: string) => {
       entry.remember({ place: PLACE, body_text });
       store.remeasure(entry);
@@ -164,14 +205,14 @@ describe('the store of answers', () => {
     expect(store.find('org_1', 1, cheap.digest)).toBeUndefined();
     add('org_1', 'another', 900);
     expect(store.find('org_1', 1, large.digest)).toBeUndefined();
-    expect(store.find('org_1', 1, dear.digest)).toBe(dear.entry);
+    expect(store.find('org_1', 1, dear.digest)?.request_id).toBe(dear.request_id);
   });
 
   test('an entry that was sent again is worth more; an old one is worth less', () => {
-    const { store, add, clock } = world({ max_entries: 2, max_age_ms: 100 * 3_600_000 });
+    const { store, add, found, clock } = world({ max_entries: 2, max_age_ms: 100 * 3_600_000 });
     const used = add('org_1', 'used');
-    used.entry.hits = 3;
-    store.remeasure(used.entry);
+    found(used).hits = 3;
+    store.remeasure(found(used));
     const unused = add('org_1', 'unused');
     add('org_1', 'new', 150);
     expect(store.find('org_1', 1, unused.digest)).toBeUndefined();
@@ -184,7 +225,7 @@ describe('the store of answers', () => {
     const { store, add } = world({ max_total_bytes: 8_000, max_bytes: 6_400, max_entries: 100 });
     const small = add('org_small', 'kept', 1);
     for (let at = 0; at < 40; at += 1) add('org_large', `prompt ${at}`, 1_000_000);
-    expect(store.find('org_small', 1, small.digest)).toBe(small.entry);
+    expect(store.find('org_small', 1, small.digest)?.request_id).toBe(small.request_id);
     expect(store.bytes).toBeLessThanOrEqual(8_000);
   });
 
@@ -206,39 +247,50 @@ describe('the store of answers', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const { store, add, clock } = world();
-        const added: { entry: Entry; digest: string }[] = [];
+        const added: Added[] = [];
         for (const { organization, prompt, cost, chars, sketch, action } of steps) {
           if (action === 'wait') clock.now += 20_000;
           else if (action === 'add')
             added.push(add(organization, `${prompt}`, cost, chars, sketch));
           else {
-            const removed = added[prompt % (added.length || 1)];
-            if (removed) store.remove(removed.entry);
+            const { organization_id, ...chosen } = added[prompt % (added.length || 1)] ?? NOTHING;
+            const entry = store.find(organization_id, chosen.sketch, chosen.digest);
+            if (entry) store.remove(entry);
           }
           if (prompt % 7 === 0) store.removeOld();
         }
-        const held = new Set<Entry>();
-        let bytes = 0;
+        const held = new Set<string>();
         for (const organization of ['org_1', 'org_2', 'org_3']) {
-          const entries = store.list(organization, () => true);
-          const size = entries.reduce((sum, each) => sum + each.bytes, 0);
-          expect(size).toBeLessThanOrEqual(BOUNDS.max_bytes);
-          expect(entries.length).toBeLessThanOrEqual(BOUNDS.max_entries);
-          for (const each of entries) held.add(each);
-          bytes += size;
+          const ids = entriesOf(store, organization);
+          expect(ids.size).toBeLessThanOrEqual(BOUNDS.max_entries);
+          for (const id of ids) held.add(id);
         }
-        expect(store.bytes).toBe(bytes);
-        expect(bytes).toBeLessThanOrEqual(BOUNDS.max_total_bytes);
-        for (const { entry, digest } of added) {
-          const found = store.find(entry.organization_id, entry.sketch, digest);
-          if (found) {
-            expect(held.has(found)).toBe(true);
-            expect(found.organization_id).toBe(entry.organization_id);
-          } else if (held.has(entry)) {
-            expect(clock.now - entry.stored_at_ms).toBeGreaterThan(BOUNDS.max_age_ms);
-            held.delete(entry);
+        expect(store.bytes).toBeLessThanOrEqual(BOUNDS.max_total_bytes);
+        const bytes = new Map<string, Map<Entry, number>>();
+        // The newest first: an older one with the same request is found only when the newer one is gone.
+        for (const each of added.toReversed()) {
+          const { organization_id, request_id } = each;
+          const before = store.bytes;
+          const entry = store.find(organization_id, each.sketch, each.digest);
+          if (entry) {
+            expect(entry.organization_id).toBe(organization_id);
+            expect(held.delete(entry.request_id)).toBe(true);
+            store.remove(entry);
+            const sizes = bytes.get(organization_id) ?? new Map<Entry, number>();
+            bytes.set(organization_id, sizes.set(entry, entry.bytes));
+            expect(store.bytes).toBe(before - entry.bytes);
+          } else if (held.delete(request_id)) {
+            expect(clock.now - each.stored_at_ms).toBeGreaterThan(BOUNDS.max_age_ms);
           }
         }
+        for (const sizes of bytes.values()) {
+          const sum = [...sizes.values()].reduce((all, size) => all + size, 0);
+          expect(sum).toBeLessThanOrEqual(BOUNDS.max_bytes);
+        }
+        // What is left is too old to be found.
+        clock.now += BOUNDS.max_age_ms + 1;
+        store.removeOld();
+        expect(store.bytes).toBe(0);
       }),
     );
   });

@@ -77,7 +77,10 @@ test('a stream of chat completions has its usage only for those who asked for it
 test('an entry counts the bytes of the events that it keeps', () => {
   const said = { text: 'x'.repeat(5_000), thought: '', call: undefined };
   const kept = keptOf(ANSWERS.openai(said));
-  const entry = new Entry('1', 'org_1', 1, 0, undefined, kept);
+  const entry = new Entry({
+    ...{ request_id: '1', organization_id: 'org_1', sketch: 1, stored_at_ms: 0, answer: kept },
+    ...{ place: undefined, body_text: '', digest: undefined },
+  });
   const whole = entry.wholeAnswer((each) => readAnswer('openai', each));
   const before = entry.measure();
   expect(entry.hasGrown).toBe(false);

@@ -1,72 +1,112 @@
 import { describe, expect, test } from 'bun:test';
-import { Entry } from '../../../src/inference/cache/entry.ts';
+import type { NewEntry } from '../../../src/inference/cache/entry.ts';
 import { Shelf } from '../../../src/inference/cache/shelf.ts';
 import { fc } from '../../support/property.ts';
 
 let made = 0;
-function entryOf(cost_nano_usd: number, sketch: number, stored_at_ms = 0): Entry {
+function entryOf(cost_nano_usd: number, sketch: number, stored_at_ms = 0): NewEntry {
   made += 1;
-  const kept = { text: 'x'.repeat(100), is_stream: false, usage: null, cost_nano_usd };
-  return new Entry(`${made}`, 'org_1', sketch, stored_at_ms, undefined, kept);
+  return {
+    ...{ request_id: `${made}`, organization_id: 'org_1', sketch, stored_at_ms },
+    request: undefined,
+    answer: { text: 'x'.repeat(100), is_stream: false, usage: null, cost_nano_usd },
+  };
 }
+
+/** A shelf with some entries. */
+function shelfOf(entries: readonly NewEntry[]): Shelf {
+  const shelf = new Shelf('org_1');
+  for (const entry of entries) shelf.add(entry);
+  shelf.index();
+  return shelf;
+}
+
+/** Returns the ids of all requests whose answers a shelf has. */
+function idsIn(shelf: Shelf): Set<string> {
+  const ids = new Set<string>();
+  shelf.removeForbidden(({ request_id }) => {
+    ids.add(request_id);
+    return false;
+  });
+  return ids;
+}
+
+const idsOf = (entries: readonly NewEntry[]) => new Set(entries.map((each) => each.request_id));
 
 describe('the entries of an organization', () => {
   test('of the oldest ones, the best stay and begin anew', () => {
-    const shelf = new Shelf();
     const entries = Array.from({ length: 100 }, (_, at) => entryOf(at % 4 === 0 ? 500 : 1, at));
-    for (const entry of entries) shelf.add(entry);
-    const taken = shelf.takeLeast(0, 1_000);
-    expect(taken).toEqual(entries.slice(0, 16).filter((_, at) => at % 4 !== 0));
-    for (const entry of taken) shelf.remove(entry);
-    expect(shelf.takeLeast(0, 1_000)).toEqual(
-      entries.slice(16, 32).filter((_, at) => at % 4 !== 0),
+    const shelf = shelfOf(entries);
+    const isLeft = (_: NewEntry, at: number) => at % 4 === 0;
+    shelf.removeLeast(0, 0);
+    expect(idsIn(shelf)).toEqual(
+      idsOf([...entries.slice(0, 16).filter(isLeft), ...entries.slice(16)]),
+    );
+    // Those that stayed are not among the oldest ones any more.
+    shelf.removeLeast(0, 0);
+    expect(idsIn(shelf)).toEqual(
+      idsOf([...entries.slice(0, 32).filter(isLeft), ...entries.slice(32)]),
     );
   });
 
   test('of many oldest ones that are worth about the same, none begins anew', () => {
-    const shelf = new Shelf();
     const entries = Array.from({ length: 100 }, (_, at) => entryOf(100 + (at % 4), at));
-    for (const entry of entries) shelf.add(entry);
-    expect(shelf.takeLeast(0, 1_000)).toEqual(entries.slice(0, 16));
+    const shelf = shelfOf(entries);
+    shelf.removeLeast(0, 0);
+    expect(idsIn(shelf)).toEqual(idsOf(entries.slice(16)));
   });
 
   test('an entry that is too old is removed first', () => {
-    const shelf = new Shelf();
-    const old = entryOf(1_000_000, 1);
-    shelf.add(old);
-    shelf.add(entryOf(1, 2, 5_000));
-    expect(shelf.takeLeast(6_000, 2_000)).toEqual([old]);
+    const entries = [entryOf(1_000_000, 1), entryOf(1, 2, 5_000)];
+    const shelf = shelfOf(entries);
+    shelf.removeLeast(6_000, 4_000);
+    expect(idsIn(shelf)).toEqual(idsOf(entries.slice(1)));
   });
 
   test('holds exactly what was added and not removed, however often', () => {
-    const step = fc.record({ add: fc.nat({ max: 900 }), remove: fc.nat({ max: 900 }) });
+    const step = fc.record({
+      add: fc.nat({ max: 900 }),
+      remove: fc.nat({ max: 900 }),
+      open: fc.nat({ max: 20 }),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const shelf = new Shelf();
-        const held = new Set<Entry>();
-        for (const { add, remove } of steps) {
+        const shelf = new Shelf('org_1');
+        const held = new Map<string, NewEntry>();
+        const find = ({ sketch, request_id }: NewEntry) =>
+          shelf.find(sketch, (each) => each.request_id === request_id);
+        for (const { add, remove, open } of steps) {
           for (let left = add; left > 0; left -= 1) {
-            const entry = entryOf(left, left % 7);
+            const entry = entryOf(left, left % 700);
             shelf.add(entry);
-            held.add(entry);
+            held.set(entry.request_id, entry);
           }
-          const chosen = [...held].filter((_, at) => (at * 31) % 3 !== 0).slice(0, remove);
-          const some = remove % 2 === 0 || held.size === 0 ? chosen : shelf.takeLeast(0, 1_000);
-          for (const entry of some) {
+          shelf.index();
+          for (const entry of [...held.values()].slice(0, open)) find(entry);
+          if (remove % 2 === 0 && held.size > 0) {
+            shelf.removeLeast(0, 0);
+            const left = idsIn(shelf);
+            for (const id of held.keys()) if (!left.has(id)) held.delete(id);
+          }
+          const chosen = [...held.values()].filter((_, at) => (at * 31) % 3 !== 0);
+          for (const each of chosen.slice(0, remove)) {
+            const entry = find(each);
+            if (!entry) throw new Error('an entry cannot be found');
             expect(shelf.has(entry)).toBe(true);
             shelf.remove(entry);
-            held.delete(entry);
+            held.delete(each.request_id);
             expect(shelf.has(entry)).toBe(false);
           }
         }
         expect(shelf.size).toBe(held.size);
-        expect(new Set(shelf.list(() => true))).toEqual(held);
-        expect(shelf.bytes).toBe([...held].reduce((sum, { bytes }) => sum + bytes, 0));
-        for (const entry of held) {
-          let found = shelf.newest(entry.sketch);
-          while (found && found !== entry) found = found.next;
-          expect(found).toBe(entry);
+        expect(idsIn(shelf)).toEqual(idsOf([...held.values()]));
+        let bytes = 0;
+        for (const each of held.values()) {
+          const entry = find(each);
+          expect(entry).toMatchObject({ cost_nano_usd: each.answer.cost_nano_usd });
+          bytes += entry?.bytes ?? 0;
         }
+        expect(shelf.bytes).toBe(bytes);
       }),
       { numRuns: 40 },
     );

@@ -10,7 +10,7 @@ import {
 import { Places } from './places.ts';
 import { Rows } from './rows.ts';
 import { type PackedTexts, Slabs } from './slabs.ts';
-import { readUsage, USAGE_COLUMNS, writeUsage } from './usage-columns.ts';
+import { USAGE_COLUMNS, usageIn, writeUsage } from './usage-columns.ts';
 
 // The columns of a row. What an eviction reads comes first.
 /** When the answer was stored, ms since the Unix epoch. */
@@ -137,7 +137,7 @@ export class PackedEntries {
       digest: isDigested ? third || null : undefined,
       answer: {
         ...{ text, is_stream: (flags & IS_STREAM) !== 0, cost_nano_usd: this.get(at, COST) },
-        usage: readUsage(this.rows.numbers, this.rows.offset(at) + USAGE),
+        usage: usageIn(this.rows.numbers, this.rows.offset(at) + USAGE),
       },
     });
     entry.at = at;

@@ -22,7 +22,7 @@ export function writeUsage(numbers: Float64Array, at: number, usage: AnswerUsage
 }
 
 /** Returns the usage in the columns from `at` on; null for none. */
-export function readUsage(numbers: Float64Array, at: number): AnswerUsage | null {
+export function usageIn(numbers: Float64Array, at: number): AnswerUsage | null {
   const members = NAMES.map((name, column) => [name, numbers[at + column]] as const);
   const known = members.filter(([, value]) => !Number.isNaN(value));
   return known.length === 0 ? null : (Object.fromEntries(known) as unknown as AnswerUsage);

@@ -137,6 +137,31 @@ describe('the shares of replicas', () => {
     );
   }, 120_000);
 
+  test('are nothing once the database has not answered for long, and again the limit when it does', async () => {
+    const clock = new VirtualClock();
+    let isAway = false;
+    const errors: unknown[] = [];
+    const shares = new Shares({
+      ...{ clock, replica_id: () => 'r0', exclusive: false },
+      readReplicas: async () => {
+        if (isAway) throw new Error('the database is away');
+        return [{ id: 'r0', age_ms: 2 * SETTLE_MS }];
+      },
+      onError: (error) => errors.push(error),
+    });
+    await shares.ready();
+    isAway = true;
+    await pass(clock, 5_000);
+    expect(shares.of(10)).toBe(10);
+    await pass(clock, 10_000);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(shares.of(10)).toBe(0);
+    isAway = false;
+    await shares.ready();
+    expect(shares.of(10)).toBe(10);
+    shares.stop();
+  });
+
   test('are the whole limit for one replica, and equal parts for three that know each other', async () => {
     const cluster = new Cluster(new VirtualClock());
     cluster.start('a');

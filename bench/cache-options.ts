@@ -39,7 +39,7 @@ const OPTIONS = {
   'no-write': { type: 'boolean' },
 } as const;
 
-/** How long a pair measures each side, twice for each start, s. In turns, that is enough (see `TURN_SECONDS` in `pairs.ts`). */
+/** How long a pair measures each side, twice for each start, s. The turns are shorter (see `TURN_SECONDS` in `pairs.ts`). */
 const PAIR_SECONDS = 3;
 
 /** @throws ArgumentError that names the argument. */

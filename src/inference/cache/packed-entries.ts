@@ -24,13 +24,13 @@ const NEWER = 4;
 const SLAB = 5;
 const FROM = 6;
 const UNTIL = 7;
-/** Where the answer begins, and where the third text does: the body of the request, or its digest. */
-const ANSWER = 8;
-const REQUEST = 9;
-/** The sum of what is true of it. */
-const FLAGS = 10;
 /** The number of the request's place; NONE if it has none. */
-const PLACE = 11;
+const PLACE = 8;
+/** Where the answer begins, and where the third text does: the body of the request, or its digest. */
+const ANSWER = 9;
+const REQUEST = 10;
+/** The sum of what is true of it. */
+const FLAGS = 11;
 const USAGE = 12;
 const COLUMNS = USAGE + USAGE_COLUMNS;
 
@@ -74,12 +74,13 @@ export class PackedEntries {
   /** Adds an entry. Returns its row. */
   add({ request_id, sketch, stored_at_ms, request, answer, known_digest }: NewEntry): number {
     const { rows, texts } = this;
-    const at = rows.push();
-    const { numbers } = rows;
-    const row = rows.offset(at);
     const digest = request && (known_digest ?? digestOfLong(request));
     const third = digest === undefined ? request?.body_text : digest;
     this.slabs.pack(texts, request_id, answer.pieces ?? answer.text, third ?? '');
+    // From here on, nothing can fail: no row is left half written.
+    const at = rows.push();
+    const { numbers } = rows;
+    const row = rows.offset(at);
     numbers[row + STORED_AT] = stored_at_ms;
     numbers[row + COST] = answer.cost_nano_usd;
     numbers[row + SKETCH] = sketch;

@@ -97,6 +97,19 @@ test('an entry that was opened and removed keeps its answer, and its row is gone
   expect(entries.size).toBe(0);
 });
 
+test('an entry whose long request cannot be read leaves nothing', () => {
+  const entries = new PackedEntries('org_1', () => 0);
+  const answer = { text: 'the answer', is_stream: false, usage: null, cost_nano_usd: 1 };
+  const stored = { request_id: '1', organization_id: 'org_1', sketch: 1, stored_at_ms: 1, answer };
+  const place: RequestPlace = {
+    ...{ scope: 'org_1', kind: 'openai', model_id: 'm', version: 'v', headers: {} },
+  };
+  const request = { place, body_text: 'no JSON '.repeat(20_000) };
+  expect(() => entries.add({ ...stored, request })).toThrow();
+  expect(entries.size).toBe(0);
+  expect(entries.all()).toEqual([]);
+});
+
 /** What a request has whose body is no JSON: no digest. */
 function parsed(read: () => string | undefined): string | undefined {
   try {

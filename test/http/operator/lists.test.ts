@@ -161,6 +161,9 @@ describe('GET /v1/operator/tasks', () => {
 describe('GET /v1/operator/books', () => {
   test('P1, P15, P16, 200: all sums add up, also those of a task that holds money', async () => {
     const { home } = tenants;
+    await until('all usage lines were read', async () => {
+      return (await read(BooksSchema, '/books', tenants.second)).overruns !== null;
+    });
     const task = await tenants.createTask(home, 3_000);
     const held = await tenants.manage<{ held_amount: number }>('GET', `/tasks/${task}`);
     const books = await read(BooksSchema, '/books', tenants.second);

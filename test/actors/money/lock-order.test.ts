@@ -53,14 +53,13 @@ test('a batch of charges and returns waits for a reaping, and neither fails', as
   const lane = await openLane(await urlOf());
   const reaper = await openLane(await urlOf());
   await lane.submit(ask);
-  let release: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const blocked = beginSilent(sql, async (tx) => {
     await tx`select 1 from organization where id = ${of.organization_id} for update`;
-    await gate;
+    locked.resolve();
+    await gate.promise;
   });
+  await locked.promise;
   const waiters = async () => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int4 as count from pg_stat_activity
@@ -71,7 +70,7 @@ test('a batch of charges and returns waits for a reaping, and neither fails', as
   await until('the reaping waits', async () => (await waiters()) === 1);
   const mixed = [lane.submit(settle(of, ask.grant_id)), lane.submit(hold(of, 10))];
   await until('the batch waits', async () => (await waiters()) === 2);
-  release();
+  gate.resolve();
   await blocked;
   expect((await reaping).type).toBe('reaped');
   expect((await Promise.all(mixed)).map(({ type }) => type)).toEqual(['settled', 'held']);

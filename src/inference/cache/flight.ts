@@ -103,7 +103,7 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   }
 
   get aborted(): boolean {
-    return this.leader_signal.aborted && !this.hasFollowers;
+    return !this.hasFollowers && this.leader_signal.aborted;
   }
 
   get reason(): unknown {
@@ -114,9 +114,12 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
     return this.followers !== undefined && this.followers.size > 0;
   }
 
-  /** True if the call that began the flight needs no answer any more, but another one does. */
+  /**
+   * True if the call that began the flight needs no answer any more, but another one does. Nearly no flight has followers,
+   * and to read the signal of a request costs more than to look for them.
+   */
   get isAbandoned(): boolean {
-    return this.leader_signal.aborted && this.hasFollowers;
+    return this.hasFollowers && this.leader_signal.aborted;
   }
 
   join(follower: Member): void {

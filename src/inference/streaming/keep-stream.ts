@@ -18,12 +18,12 @@ interface SentStream {
 }
 
 /** Keeps a complete answer for calls with the same request, and gives it to the calls that follow. */
-export function keepStream(deps: StreamDeps, { sent, last, is_fit, ...more }: SentStream): void {
+export function keepStream(deps: StreamDeps, ended: SentStream): void {
   const { lookup, flight } = deps;
   if (!lookup) return;
-  const { usage } = more.paid;
+  const { sent, last, paid, is_fit } = ended;
   const pieces = sent ? [...sent.parts(), ...last] : last;
-  const kept = new KeptStream(pieces, usage, costOf(deps, more));
+  const kept = new KeptStream(pieces, paid.usage, costOf(deps, ended));
   if (is_fit) lookup.keep(kept);
   if (!flight) return;
   const rest = flight.hasFollowers ? last.join('') : '';

@@ -115,8 +115,8 @@ export class Flight<Member extends Follower<FlightCall> = Follower<FlightCall>>
   }
 
   /**
-   * True if the call that began the flight needs no answer any more, but another one does. Nearly no flight has followers,
-   * and to read the signal of a request costs more than to look for them.
+   * True if the call that began the flight needs no answer any more, but another one does. The followers come first: nearly
+   * no flight has any, and to read the signal of a request costs more than to look for them.
    */
   get isAbandoned(): boolean {
     return this.hasFollowers && this.leader_signal.aborted;

@@ -1,8 +1,8 @@
 import type { TokenUsage } from '../../protocols/token-usage.ts';
-import { usageBeyond } from '../cache/usage-beyond.ts';
 import { settleCall, sourceOf } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import type { PaidUsage, StreamDeps } from './stream-parts.ts';
+import { usageBeyond } from './usage-beyond.ts';
 
 /** What was produced of a stream. */
 interface ProducedOutput {

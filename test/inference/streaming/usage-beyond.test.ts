@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { usageBeyond } from '../../../src/inference/cache/usage-beyond.ts';
+import { usageBeyond } from '../../../src/inference/streaming/usage-beyond.ts';
 
 const WHOLE = {
   ...{ input_tokens: 10, cached_input_tokens: 4, cache_write_tokens: 2, output_tokens: 30 },

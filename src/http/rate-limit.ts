@@ -1,12 +1,8 @@
 import type { Redis } from 'ioredis';
-import {
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterRedis,
-  RateLimiterRes,
-} from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { WeirError } from '../errors/weir-error.ts';
 import { RedisPause } from '../inference/redis-pause.ts';
+import { MemoryLimiter } from './memory-limiter.ts';
 import { type ShownRateLimit, showTighter } from './rate-limit-headers.ts';
 
 const WINDOW_S = 60;
@@ -38,7 +34,8 @@ const MANAGEMENT_PREFIX = 'management:';
 
 /** The limiters for one limit of requests per minute. */
 interface Limiters {
-  memory: RateLimiterAbstract;
+  readonly limit: number;
+  memory: MemoryLimiter;
   redis: RateLimiterAbstract | undefined;
 }
 
@@ -112,33 +109,29 @@ export class RateLimit {
     counted_id: string,
     shown: ShownRateLimit,
   ): Promise<unknown> | undefined {
-    const { memory, redis } = this.limitersOf(limit);
-    const counted =
-      redis === undefined || this.pause.isPaused
-        ? memory.consume(counted_id)
-        : this.consumeInRedis(redis, memory, counted_id);
-    const show = ({ remainingPoints: remaining, msBeforeNext: reset_ms }: RateLimiterRes) =>
-      showTighter(shown, { limit, remaining, reset_ms });
-    // The count in memory is done by now.
-    const done = Bun.peek(counted);
-    if (done instanceof RateLimiterRes && Bun.peek.status(counted) === 'fulfilled') {
-      show(done);
-      return undefined;
-    }
-    return counted.then(show, (rejection: unknown) => {
-      if (rejection instanceof RateLimiterRes) show(rejection);
-      throw refusalOf(rejection, limit);
-    });
+    const limiters = this.limitersOf(limit);
+    const { redis } = limiters;
+    return redis === undefined || this.pause.isPaused
+      ? countInMemory(limiters, counted_id, shown)
+      : this.countInRedis(redis, limiters, counted_id, shown);
   }
 
   /** Counts a request in Redis. If Redis does not answer in time, counts the request in memory. */
-  private async consumeInRedis(
+  private async countInRedis(
     redis: RateLimiterAbstract,
-    memory: RateLimiterAbstract,
+    limiters: Limiters,
     counted_id: string,
-  ): Promise<RateLimiterRes> {
-    const outcome = await this.pause.wait(redis.consume(counted_id));
-    return outcome === 'late' ? memory.consume(counted_id) : outcome;
+    shown: ShownRateLimit,
+  ): Promise<void> {
+    try {
+      const outcome = await this.pause.wait(redis.consume(counted_id));
+      if (outcome === 'late') await countInMemory(limiters, counted_id, shown);
+      else show(shown, limiters, outcome);
+    } catch (rejection) {
+      if (!(rejection instanceof RateLimiterRes)) throw rejection;
+      show(shown, limiters, rejection);
+      throw refusalOf(rejection, limiters);
+    }
   }
 
   private limitersOf(limit: number): Limiters {
@@ -146,7 +139,7 @@ export class RateLimit {
     if (existing) return existing;
     const options = { keyPrefix: `weir:rate:${limit}`, points: limit, duration: WINDOW_S };
     // Each limiter has its own memory. A prefix would make a new text of each id, and its hash, for every call.
-    const memory = new RateLimiterMemory({ ...options, keyPrefix: '' });
+    const memory = new MemoryLimiter({ ...options, keyPrefix: '' });
     const redis =
       this.redis &&
       new RateLimiterRedis({
@@ -157,16 +150,34 @@ export class RateLimit {
         rejectIfRedisNotReady: true,
         insuranceLimiter: memory,
       });
-    const limiters = { memory, redis };
+    const limiters = { limit, memory, redis };
     this.limiters.set(limit, limiters);
     return limiters;
   }
 }
 
-/** Returns the error for a rejection of a limiter. Another error than a reached limit is returned as it is. */
-function refusalOf(rejection: unknown, limit: number): unknown {
-  if (!(rejection instanceof RateLimiterRes)) return rejection;
-  const retry_after = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
+/** Counts a request in memory, at once. Returns a promise only if the request is refused. */
+function countInMemory(
+  limiters: Limiters,
+  counted_id: string,
+  shown: ShownRateLimit,
+): Promise<never> | undefined {
+  const counted = limiters.memory.count(counted_id);
+  show(shown, limiters, counted);
+  if (counted.consumedPoints <= limiters.limit) return undefined;
+  return Promise.reject(refusalOf(counted, limiters));
+}
+
+function show(
+  shown: ShownRateLimit,
+  { limit }: Limiters,
+  { consumedPoints, msBeforeNext: reset_ms }: RateLimiterRes,
+): void {
+  showTighter(shown, { limit, remaining: Math.max(0, limit - consumedPoints), reset_ms });
+}
+
+function refusalOf({ msBeforeNext }: RateLimiterRes, { limit }: Limiters): WeirError {
+  const retry_after = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return new WeirError(
     'rate_limit_exceeded',
     `The rate limit of ${limit} requests per minute is reached.`,

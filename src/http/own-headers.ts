@@ -1,5 +1,5 @@
 import type { ErrorFamily } from '../errors/render.ts';
-import type { OwnHeaders } from '../inference/shared-headers.ts';
+import type { LatestLimit, OwnHeaders } from '../inference/shared-headers.ts';
 import { type ShownRateLimit, setRateLimit } from './rate-limit-headers.ts';
 
 /** A request that gets a response. */
@@ -18,12 +18,12 @@ export class IdsAndLimit implements OwnHeaders {
     private readonly familyOf: (request: Request) => ErrorFamily,
   ) {}
 
-  setIn(headers: Headers): void {
+  setIn(headers: Headers, latest?: LatestLimit): void {
     const { request, request_id, rate_limit } = this.answered;
     // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
     headers.set('x-request-id', request_id);
     headers.set('request-id', request_id);
-    setRateLimit(headers, rate_limit, this.familyOf(request));
+    setRateLimit(headers, rate_limit, this.familyOf(request), latest);
     this.areSet = true;
   }
 }

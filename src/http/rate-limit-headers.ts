@@ -1,4 +1,5 @@
 import type { ErrorFamily } from '../errors/render.ts';
+import type { LatestLimit } from '../inference/shared-headers.ts';
 
 /** What is left of a limit of requests per minute, after one request was counted. */
 export interface RateLimitState {
@@ -10,7 +11,7 @@ export interface RateLimitState {
 
 /** Holds the state of the limit that comes next to refuse a request. A response shows it. */
 export interface ShownRateLimit {
-  rate_limit?: RateLimitState;
+  rate_limit?: RateLimitState | undefined;
 }
 
 /** Sets the shown state, if fewer requests remain than of the limit that is shown already. */
@@ -19,6 +20,7 @@ export function showTighter(shown: ShownRateLimit, state: RateLimitState): void 
   if (!rate_limit || state.remaining <= rate_limit.remaining) shown.rate_limit = state;
 }
 
+const MS_PER_S = 1_000;
 const S_PER_MINUTE = 60;
 
 /** The headers in which programs read what is left of a limit, so that they pace themselves. */
@@ -40,42 +42,42 @@ const NAMES = {
 /**
  * Sets Weir's own limit in the headers of a response. Weir limits requests, not tokens, so only the headers of requests
  * are set. Gemini's interface has no such headers. Without a state, removes what the headers say of another request.
+ * `latest` is what they say of it: most requests have its limit and its window, and to set a header costs more than to
+ * compare two numbers.
  */
 export function setRateLimit(
   headers: Headers,
   state: RateLimitState | undefined,
   family: ErrorFamily,
+  latest: LatestLimit = {},
 ): void {
   if (family !== 'openai' && family !== 'native') return;
   const names = NAMES[family];
   if (!state) {
     for (const name of Object.values(names)) headers.delete(name);
+    latest.limit = latest.reset_s = undefined;
     return;
   }
   const { limit, remaining, reset_ms } = state;
-  const reset = family === 'openai' ? openaiDuration(reset_ms) : rfc3339In(reset_ms);
-  setOther(headers, names.limit, String(limit));
   headers.set(names.remaining, String(remaining));
-  setOther(headers, names.reset, reset);
+  if (latest.limit !== limit) {
+    latest.limit = limit;
+    headers.set(names.limit, String(limit));
+  }
+  const from_ms = family === 'openai' ? 0 : Date.now();
+  const reset_s = Math.ceil((from_ms + reset_ms) / MS_PER_S);
+  if (latest.reset_s === reset_s) return;
+  latest.reset_s = reset_s;
+  headers.set(names.reset, family === 'openai' ? openaiDuration(reset_s) : rfc3339(reset_s));
 }
 
-/** Sets a header that often has this value already. To read one costs less than to set it. */
-function setOther(headers: Headers, name: string, value: string): void {
-  if (headers.get(name) !== value) headers.set(name, value);
-}
-
-/**
- * Returns a time as OpenAI writes it, e.g. `12s` or `1m0s`. It is rounded up to whole seconds, because
- * some clients read no fraction.
- */
-export function openaiDuration(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
+/** Returns a time in seconds as OpenAI writes it, e.g. `12s` or `1m0s`. Some clients read no fraction. */
+function openaiDuration(seconds: number): string {
   if (seconds < S_PER_MINUTE) return `${seconds}s`;
   return `${Math.floor(seconds / S_PER_MINUTE)}m${seconds % S_PER_MINUTE}s`;
 }
 
-/** Returns the time in so many ms, in whole seconds, e.g. `2026-01-31T12:00:00Z` (RFC 3339). */
-function rfc3339In(ms: number): string {
-  const seconds = Math.ceil((Date.now() + ms) / 1000);
-  return `${new Date(seconds * 1000).toISOString().slice(0, -'.000Z'.length)}Z`;
+/** Returns a time, seconds since the Unix epoch, e.g. as `2026-01-31T12:00:00Z` (RFC 3339). */
+function rfc3339(seconds: number): string {
+  return `${new Date(seconds * MS_PER_S).toISOString().slice(0, -'.000Z'.length)}Z`;
 }

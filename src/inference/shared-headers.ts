@@ -1,7 +1,17 @@
+/** What headers say of the limit of the latest call. A member is missing if they do not say it. */
+export interface LatestLimit {
+  limit?: number | undefined;
+  /** When the window of the limit ends, seconds. */
+  reset_s?: number | undefined;
+}
+
 /** The headers of a response that belong to its call alone, e.g. its id. */
 export interface OwnHeaders {
-  /** Sets them. It always sets the same names, so headers that had them of another call have none of it left. */
-  setIn(headers: Headers): void;
+  /**
+   * Sets them. It always sets the same names, so headers that had them of another call have none of it left.
+   * With `latest`, what the headers say already is not set again.
+   */
+  setIn(headers: Headers, latest?: LatestLimit): void;
 }
 
 type ResponseBody = ConstructorParameters<typeof Response>[0];
@@ -14,6 +24,7 @@ export class SharedHeaders {
   private readonly shared: { readonly headers: Headers };
   /** Also with the own headers of the latest call. */
   private complete: { readonly headers: Headers } | undefined;
+  private readonly latest: LatestLimit = {};
 
   constructor(headers: Headers) {
     this.shared = { headers };
@@ -23,7 +34,7 @@ export class SharedHeaders {
   respond(body: ResponseBody, own: OwnHeaders | undefined): Response {
     if (!own) return new Response(body, this.shared);
     this.complete ??= { headers: new Headers(this.shared.headers) };
-    own.setIn(this.complete.headers);
+    own.setIn(this.complete.headers, this.latest);
     return new Response(body, this.complete);
   }
 }

@@ -6,11 +6,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { newId } from '../../db/secrets.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
-import {
-  openaiDuration,
-  type ShownRateLimit,
-  setRateLimit,
-} from '../../src/http/rate-limit-headers.ts';
+import { type ShownRateLimit, setRateLimit } from '../../src/http/rate-limit-headers.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
 setDefaultTimeout(60_000);
@@ -119,7 +115,11 @@ test.each([
   [59_001, '1m0s'],
   [60_000, '1m0s'],
   [360_000, '6m0s'],
-])('%i ms is written as %s', (ms, text) => expect(openaiDuration(ms)).toBe(text));
+])('%i ms until the window ends are written as %s', (reset_ms, text) => {
+  const headers = new Headers();
+  setRateLimit(headers, { limit: 9, remaining: 8, reset_ms }, 'openai');
+  expect(headers.get('x-ratelimit-reset-requests')).toBe(text);
+});
 
 test('a replaced header has one value', () => {
   const headers = new Headers({ 'x-ratelimit-limit-requests': '1' });

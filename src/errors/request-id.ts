@@ -3,9 +3,9 @@ export function requestIdOf(uuid: string): string {
   return `req_${withoutDashes(uuid)}`;
 }
 
-/** Returns the 32 digits of a UUID. In Bun, slices are many times faster than a replacement. */
+const DASHES = /-/g;
+
+/** Returns the 32 digits of a UUID. A pattern makes one text; joined slices were nine. */
 export function withoutDashes(uuid: string): string {
-  return (
-    uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24)
-  );
+  return uuid.replace(DASHES, '');
 }

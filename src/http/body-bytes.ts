@@ -5,7 +5,7 @@ import {
   type CountedBody,
   SMALL_BODY_BYTES,
 } from '../upstreams/transport/body-budget.ts';
-import { type Watched, whileWatched } from '../upstreams/transport/deadlines.ts';
+import { WorkWait, whileWatched } from '../upstreams/transport/deadlines.ts';
 import { contentCodingOf, decodeBody } from './decoded-body.ts';
 
 /**
@@ -125,22 +125,25 @@ function withTimeout(
   signal: CallSignal,
 ): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
-  const deadline = performance.now() + timeout_ms;
-  return whileWatched(body, (reject) => new PendingBody(deadline, signal, reject));
+  return whileWatched(body, new PendingBody(timeout_ms, signal));
 }
 
 /**
  * The wait for a body that has not arrived yet. `withTimeout` creates no wait for a body that is
- * already complete.
+ * already complete. Nearly all bodies arrive before the first check, so only then the time begins.
  */
-class PendingBody implements Watched {
+class PendingBody extends WorkWait {
+  private deadline: number | undefined;
+
   constructor(
-    private readonly deadline: number,
+    private readonly timeout_ms: number,
     private readonly signal: CallSignal,
-    private readonly reject: (error: unknown) => void,
-  ) {}
+  ) {
+    super();
+  }
 
   check(now: number): boolean {
+    this.deadline ??= now + this.timeout_ms;
     if (this.signal.aborted) this.reject(this.signal.reason);
     else if (now < this.deadline) return true;
     else this.reject(tooSlowError());

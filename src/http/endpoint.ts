@@ -32,9 +32,9 @@ export interface RequestContext extends ShownRateLimit {
   /** What the route does; undefined if it is neither a management nor an operator route. */
   readonly action: Action | OperatorAction | undefined;
   /** Set when the API key of a call is known. */
-  record?: CallRecord;
+  record?: CallRecord | undefined;
   /** Set before the handler is called. */
-  own_headers?: IdsAndLimit;
+  own_headers?: IdsAndLimit | undefined;
 }
 
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
@@ -59,6 +59,9 @@ interface NotedRoute {
     failure: unknown,
   ) => void;
 }
+
+/** The parameters of a path without any. */
+const NO_PARAMS = Object.freeze({});
 
 /** The part of Elysia's context that Weir uses. */
 interface ElysiaContext {
@@ -90,11 +93,15 @@ export function endpoint(
       request,
       uuid,
       request_id,
-      params: (params ?? {}) as Record<string, string>,
+      params: (params ?? NO_PARAMS) as Record<string, string>,
       server: server(),
       arrived_ms,
       bytes,
       action,
+      // A member that is added later would need memory of its own.
+      rate_limit: undefined,
+      record: undefined,
+      own_headers: undefined,
     };
     const own = new IdsAndLimit(context, familyOf);
     context.own_headers = own;

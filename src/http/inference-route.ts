@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
+import type { KeyRecord } from '../../db/keys.ts';
 import type { CatalogueFor, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { ErrorFamily } from '../errors/render.ts';
 import type { Validator } from '../errors/validate.ts';
@@ -8,13 +9,14 @@ import type { InferencePort } from '../inference/inference.ts';
 import type { RepeatPort } from '../inference/repeats/repeats.ts';
 import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
+import type { CacheControl } from '../protocols/cache-controls.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { Authentication } from './auth/authentication.ts';
 import { MAX_INFERENCE_BODY_BYTES, parseJsonBytes, readJsonBytes } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { type CallMode, serveOnce } from './serve-once.ts';
+import { type CallMode, readIdempotencyKey, serveOnce } from './serve-once.ts';
 
 /** The headers of a route that passes none on. One object, so that the cache compares them at once. */
 const NO_HEADERS = Object.freeze({});
@@ -60,9 +62,17 @@ export interface InferenceRoute<Schema extends TSchema> {
   headers?: (request: Request) => Record<string, string>;
 }
 
+/** A request that was read. Without a repeat and without `prepare`, it runs as it is. */
+interface ReadRequest extends CallMode, PreparedBody {
+  readonly context: RequestContext;
+  readonly key: KeyRecord;
+  readonly cache_control: CacheControl | undefined;
+}
+
 /**
  * Returns the handler of a chat route. It authenticates the key, counts the request against the
- * rate limit, validates the body, resolves the model, and runs the call.
+ * rate limit, validates the body, resolves the model, and runs the call. The steps that few requests need are
+ * functions of their own: a function inside of the handler would be made anew for every request.
  */
 export function inferenceRoute<Schema extends TSchema>(
   deps: InferenceRouteDeps,
@@ -70,8 +80,47 @@ export function inferenceRoute<Schema extends TSchema>(
 ): Handler {
   const isCallable = (model: CatalogueModel, key: Caller) =>
     deps.inference().isCallable(model, key);
+  const run = (read: ReadRequest, mode: CallMode, prepared: PreparedBody) => {
+    const { context, key, cache_control } = read;
+    const { request, uuid, server, bytes, record } = context;
+    const { signal, recorder } = mode;
+    const { body, body_text, storeAnswer } = prepared;
+    const name = String(body['model']);
+    const catalogue = deps.catalogue(key.organization_id);
+    const model = resolveModel(catalogue, name, key, route.protocol, isCallable);
+    const answer = deps.inference().run({
+      protocol: route.protocol,
+      request_id: uuid,
+      key,
+      model,
+      body,
+      body_text,
+      storeAnswer,
+      stream: body['stream'] === true,
+      headers: route.headers?.(request) ?? NO_HEADERS,
+      signal,
+      recorder,
+      bytes,
+      record,
+      cache_control,
+      own_headers: recorder ? undefined : context.own_headers,
+    });
+    // Bun closes a silent connection after its idle timeout. A model may think longer than that.
+    if (answer instanceof Promise) server?.timeout(request, 0);
+    return answer;
+  };
+  const runOnce = (read: ReadRequest) => {
+    const { context, key, signal, body, body_text } = read;
+    const family = route.family ?? 'openai';
+    const paid = { key, route: route.path, body: body_text, signal, family };
+    return serveOnce(deps, context, paid, (mode) =>
+      route.prepare
+        ? route.prepare(context, body, key, body_text).then((each) => run(read, mode, each))
+        : run(read, mode, read),
+    );
+  };
   return async (context) => {
-    const { request, uuid, server } = context;
+    const { request } = context;
     const found = deps.authentication.requireKey(context, route.protocol);
     // Each `await` costs a turn of the microtask queue, and nearly all keys are in memory.
     const key = found instanceof Promise ? await found : found;
@@ -82,47 +131,13 @@ export function inferenceRoute<Schema extends TSchema>(
     const sent = await readJsonBytes(request, bytes, MAX_INFERENCE_BODY_BYTES, signal);
     const parsed = parseJsonBytes(sent, request.headers);
     const { text, value } = parsed instanceof Promise ? await parsed : parsed;
-    const { record } = context;
-    record?.ask(value);
+    context.record?.ask(value);
     route.precheck?.(context, value);
     route.validate(value);
     const cache_control = readCacheControl(value, request.headers.get(CACHE_CONTROL_HEADER));
     refuseLargeImages(route.protocol, value, text);
-    const paid = { key, route: route.path, body: text, signal, family: route.family ?? 'openai' };
-    const run = ({ signal, recorder }: CallMode, prepared: PreparedBody) => {
-      const { body, body_text, storeAnswer } = prepared;
-      const name = String(body['model']);
-      const model = resolveModel(
-        deps.catalogue(key.organization_id),
-        name,
-        key,
-        route.protocol,
-        isCallable,
-      );
-      // Bun closes a silent connection after its idle timeout. A model may think longer than that.
-      server?.timeout(request, 0);
-      return deps.inference().run({
-        protocol: route.protocol,
-        request_id: uuid,
-        key,
-        model,
-        body,
-        body_text,
-        storeAnswer,
-        stream: body['stream'] === true,
-        headers: route.headers?.(request) ?? NO_HEADERS,
-        signal,
-        recorder,
-        bytes,
-        record,
-        cache_control,
-        own_headers: recorder ? undefined : context.own_headers,
-      });
-    };
-    return serveOnce(deps, context, paid, (mode) =>
-      route.prepare
-        ? route.prepare(context, value, key, text).then((prepared) => run(mode, prepared))
-        : run(mode, { body: value, body_text: text }),
-    );
+    const read = { context, key, cache_control, signal, body: value, body_text: text };
+    const isPlain = !route.prepare && readIdempotencyKey(request) === undefined;
+    return isPlain ? run(read, read, read) : runOnce(read);
   };
 }

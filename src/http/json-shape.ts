@@ -79,6 +79,8 @@ export function checkJsonShape(text: string): void {
   }
 }
 
+const OPENINGS = ['{', '['];
+
 /**
  * True if a text is too short to have too many members, and has too few opening characters to be
  * nested too deeply. Nearly all bodies are so small. This search is many times faster than the loop.
@@ -86,7 +88,7 @@ export function checkJsonShape(text: string): void {
 function isWithinLimits(text: string): boolean {
   if (text.length > MAX_JSON_MEMBERS) return false;
   let left = MAX_JSON_DEPTH;
-  for (const opening of ['{', '[']) {
+  for (const opening of OPENINGS) {
     for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
       left -= 1;
       if (left < 0) return false;

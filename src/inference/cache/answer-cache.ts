@@ -125,7 +125,8 @@ export class Lookup {
     const { organization_id } = this;
     if (!this.store.mayHave(organization_id, this.sketch)) return undefined;
     const request = this.identify();
-    const again = this.store.findAgain(organization_id, this.sketch, request);
+    const now_ms = this.deps.now();
+    const again = this.store.findAgain(organization_id, this.sketch, request, now_ms);
     const entry = again ?? this.findDigest();
     if (!entry) return undefined;
     if (!isUsable(entry)) {
@@ -137,7 +138,7 @@ export class Lookup {
     if (!again || entry.hits === 0) entry.remember(request);
     if (!again || entry.hits === 0 || entry.hasGrown) this.store.remeasure(entry);
     entry.hits += 1;
-    return entry.hitAt(this.deps.now());
+    return entry.hitAt(now_ms);
   }
 
   private findDigest(): Entry | undefined {

@@ -1,18 +1,32 @@
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
+import type { ClientProtocol } from '../../protocols/names.ts';
 import type { InferenceCall } from '../call.ts';
+import type { SharedHeaders } from '../shared-headers.ts';
 import type { Lookup } from './answer-cache.ts';
 import { hitHeaders } from './cache-headers.ts';
-import type { StoredHit } from './entry.ts';
+import type { Entry, StoredHit } from './entry.ts';
 import { hitPrice } from './hit-price.ts';
+import type { KeptAnswer } from './kept-answer.ts';
 import { readAnswer, renderAnswer } from './read-answer.ts';
 import { settleHit } from './settle-hit.ts';
 
+/** How the entries of a protocol are read. They are made once, because each call would make its own. */
+const READERS: Record<ClientProtocol, ReturnType<typeof readersOf>> = {
+  openai: readersOf('openai'),
+  anthropic: readersOf('anthropic'),
+  responses: readersOf('responses'),
+  gemini: readersOf('gemini'),
+};
+
+function readersOf(protocol: ClientProtocol) {
+  const read = (kept: KeptAnswer) => readAnswer(protocol, kept);
+  return { read, isUsable: (entry: Entry) => entry.wholeAnswer(read) !== undefined };
+}
+
 /** Returns the stored answer of the same request; undefined if there is none. */
 export function findAnswer({ protocol }: InferenceCall, lookup: Lookup): StoredHit | undefined {
-  return lookup.find(
-    (entry) => entry.wholeAnswer((kept) => readAnswer(protocol, kept)) !== undefined,
-  );
+  return lookup.find(READERS[protocol].isUsable);
 }
 
 /** Returns the answer of the same request that another replica stored; undefined if there is none. */
@@ -61,21 +75,22 @@ export function serveHit(
   hit: StoredHit,
 ): Response | Promise<Response> {
   const { protocol, stream } = call;
-  const whole = hit.entry.wholeAnswer((kept) => readAnswer(protocol, kept));
+  const whole = hit.entry.wholeAnswer(READERS[protocol].read);
   if (!whole) throw new Error('a hit has no answer');
-  const { text, stored } = renderAnswer(call, whole);
+  const answer = renderAnswer(call, whole);
   const charged = settleHit(call, call.model.category, reservation, hit);
-  const respond = () => hitHeaders(hit, stream).respond(text, call.own_headers);
-  return charged || stored !== undefined
-    ? storeFirst(call, stored, charged).then(respond)
-    : respond();
+  const headers = hitHeaders(hit, stream);
+  if (charged || answer.stored !== undefined) return storeFirst(call, answer, charged, headers);
+  return headers.respond(answer.text, call.own_headers);
 }
 
 async function storeFirst(
-  { storeAnswer }: InferenceCall,
-  stored: string | undefined,
+  { storeAnswer, own_headers }: InferenceCall,
+  { text, stored }: ReturnType<typeof renderAnswer>,
   charged: Promise<void> | undefined,
-): Promise<void> {
+  headers: SharedHeaders,
+): Promise<Response> {
   await charged;
   if (stored !== undefined) await storeAnswer?.(JSON.parse(stored));
+  return headers.respond(text, own_headers);
 }

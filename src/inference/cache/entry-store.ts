@@ -52,22 +52,29 @@ export class EntryStore {
 
   /** Returns the entry of a request; undefined if there is none, or if it is too old. */
   find(organization_id: string, sketch: number, digest: string): Entry | undefined {
-    return this.seek(organization_id, sketch, (entry) => entry.digest() === digest);
+    return this.seek(organization_id, sketch, this.now(), hasDigest, digest);
   }
 
-  /** The same for a request that is, to the byte, the latest one that got the answer. */
-  findAgain(organization_id: string, sketch: number, request: RequestIdentity): Entry | undefined {
-    return this.seek(organization_id, sketch, (entry) => entry.isAgain(request));
-  }
-
-  private seek(
+  /** The same for a request that is, to the byte, the latest one that got the answer. `now_ms` is the present. */
+  findAgain(
     organization_id: string,
     sketch: number,
-    matches: (entry: Entry) => boolean,
+    request: RequestIdentity,
+    now_ms: number,
+  ): Entry | undefined {
+    return this.seek(organization_id, sketch, now_ms, isAgain, request);
+  }
+
+  private seek<Wanted>(
+    organization_id: string,
+    sketch: number,
+    now_ms: number,
+    matches: (entry: Entry, wanted: Wanted) => boolean,
+    wanted: Wanted,
   ): Entry | undefined {
     this.indexWaiting();
-    const entry = this.shelves.get(organization_id)?.find(sketch, matches);
-    if (!entry || entry.stored_at_ms >= this.oldest_ms) return entry;
+    const entry = this.shelves.get(organization_id)?.find(sketch, matches, wanted);
+    if (!entry || entry.stored_at_ms >= now_ms - this.bounds().max_age_ms) return entry;
     this.remove(entry);
     return undefined;
   }
@@ -167,6 +174,9 @@ export class EntryStore {
     return largest;
   }
 }
+
+const hasDigest = (entry: Entry, digest: string) => entry.digest() === digest;
+const isAgain = (entry: Entry, request: RequestIdentity) => entry.isAgain(request);
 
 /** The bytes that a new entry needs at least: one for each character. */
 function leastBytes({ request, answer }: NewEntry): number {

@@ -39,11 +39,15 @@ export class Shelf {
     return this.bySketch.get(sketch) !== undefined;
   }
 
-  /** Returns the newest entry with a sketch that `matches`. */
-  find(sketch: number, matches: (entry: Entry) => boolean): Entry | undefined {
+  /** Returns the newest entry with a sketch that `matches` what is wanted. */
+  find<Wanted>(
+    sketch: number,
+    matches: (entry: Entry, wanted: Wanted) => boolean,
+    wanted: Wanted,
+  ): Entry | undefined {
     for (let at = this.newest(sketch); at !== NONE; at = this.entries.olderThan(at)) {
       const entry = this.entries.open(at);
-      if (matches(entry)) return entry;
+      if (matches(entry, wanted)) return entry;
     }
     return undefined;
   }

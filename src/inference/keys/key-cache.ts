@@ -126,8 +126,9 @@ export class KeyCache {
     if (!isCredential(secret, 'sk-')) return undefined;
     const hash = hashCredential(secret);
     const cached = this.cached.get(hash);
-    if (!cached || !isActive(cached.record, this.now())) return undefined;
-    if (this.isFresh(cached)) return cached.record;
+    const now = this.now();
+    if (!cached || !isActive(cached.record, now)) return undefined;
+    if (this.isFresh(cached, now)) return cached.record;
     return this.keyLookups
       .run(hash, () => this.load(hash))
       .then((record) => requireActive(record, this.now()));
@@ -256,14 +257,14 @@ export class KeyCache {
 
   private findByHash(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     const cached = this.cached.get(hash);
-    if (cached && this.isFresh(cached)) return cached.record;
+    if (cached && this.isFresh(cached, this.now())) return cached.record;
     const until_ms = this.unknownUntil.get(hash);
     if (until_ms !== undefined && until_ms > this.now()) return undefined;
     return this.keyLookups.run(hash, () => this.load(hash));
   }
 
-  private isFresh({ cached_until_ms, emptied }: CachedKey): boolean {
-    return cached_until_ms > this.now() && emptied === this.emptied;
+  private isFresh({ cached_until_ms, emptied }: CachedKey, now: number): boolean {
+    return cached_until_ms > now && emptied === this.emptied;
   }
 
   private async load(hash: string): Promise<KeyRecord | undefined> {

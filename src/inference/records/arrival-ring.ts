@@ -6,7 +6,7 @@ const SLOTS = 64;
 /** The parts of a running request that a slot reads. `record` appears when the key is known. */
 interface RunningRequest {
   readonly request: Pick<Request, 'method' | 'url'>;
-  readonly record?: CallRecord;
+  readonly record?: CallRecord | undefined;
 }
 
 /** What a refused request without a valid key says of itself. */
@@ -52,7 +52,7 @@ export class ArrivalSlot {
   ): void {
     if (this.uuid !== uuid) return;
     this.running = undefined;
-    this.ended_ms = performance.now();
+    this.ended_ms = record?.ended_ms ?? performance.now();
     this.record = record;
     this.status = status;
     this.error = error;

@@ -44,13 +44,17 @@ function tick(): void {
   ticker = undefined;
 }
 
-/** Resolves or rejects like `work`, unless the wait that `begin` makes rejects first. */
-export function whileWatched<Result>(
-  work: Promise<Result>,
-  begin: (reject: (error: unknown) => void) => Watched,
-): Promise<Result> {
+/** A wait for some work. Its check gives the work up with `reject`, which `whileWatched` sets. */
+export abstract class WorkWait implements Watched {
+  reject: (error: unknown) => void = () => undefined;
+
+  abstract check(now: number): boolean;
+}
+
+/** Resolves or rejects like `work`, unless the wait rejects first. */
+export function whileWatched<Result>(work: Promise<Result>, wait: WorkWait): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const wait = begin(reject);
+    wait.reject = reject;
     watch(wait);
     // A third promise, for `finally`, would cost each request a little.
     work.then(
@@ -72,12 +76,18 @@ export function whileWatched<Result>(
  */
 export function untilAborted<Result>(work: Promise<Result>, signal: CallSignal): Promise<Result> {
   if (Bun.peek.status(work) !== 'pending') return work;
-  return whileWatched(work, (reject) => ({
-    check() {
-      if (signal.aborted) reject(signal.reason);
-      return !signal.aborted;
-    },
-  }));
+  return whileWatched(work, new UntilAborted(signal));
+}
+
+class UntilAborted extends WorkWait {
+  constructor(private readonly signal: CallSignal) {
+    super();
+  }
+
+  check(): boolean {
+    if (this.signal.aborted) this.reject(this.signal.reason);
+    return !this.signal.aborted;
+  }
 }
 
 /** A deadline that can be canceled. */

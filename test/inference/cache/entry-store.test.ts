@@ -142,11 +142,11 @@ describe('the store of answers', () => {
     const entry = found(add('org_1', 'a'));
     const place: RequestPlace = { ...PLACE, generation: 'g', headers: { beta: 'x' } };
     const request: RequestIdentity = { place, body_text: '{}' };
-    expect(store.findAgain('org_1', 1, request)).toBeUndefined();
+    expect(store.findAgain('org_1', 1, request, 1_000_000)).toBeUndefined();
     entry.remember(request);
     store.remeasure(entry);
-    expect(store.findAgain('org_1', 1, structuredClone(request))).toBe(entry);
-    expect(store.findAgain('org_2', 1, request)).toBeUndefined();
+    expect(store.findAgain('org_1', 1, structuredClone(request), 1_000_000)).toBe(entry);
+    expect(store.findAgain('org_2', 1, request, 1_000_000)).toBeUndefined();
     const others: Partial<RequestPlace & RequestIdentity>[] = [
       ...[{ scope: 'org_2' }, { kind: 'anthropic' as const }, { model_id: 'n' }, { version: 'w' }],
       ...[{ generation: 'h' }, { headers: {} }, { headers: { beta: 'y' } }, { body_text: '{} ' }],
@@ -154,7 +154,7 @@ describe('the store of answers', () => {
     ];
     for (const { body_text = '{}', ...other } of others) {
       const changed = { place: { ...place, ...other }, body_text };
-      expect(store.findAgain('org_1', 1, changed)).toBeUndefined();
+      expect(store.findAgain('org_1', 1, changed, 1_000_000)).toBeUndefined();
     }
   });
 

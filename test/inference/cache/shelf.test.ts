@@ -74,7 +74,7 @@ describe('the entries of an organization', () => {
         const shelf = new Shelf('org_1');
         const held = new Map<string, NewEntry>();
         const find = ({ sketch, request_id }: NewEntry) =>
-          shelf.find(sketch, (each) => each.request_id === request_id);
+          shelf.find(sketch, (each, id) => each.request_id === id, request_id);
         for (const { add, remove, open } of steps) {
           for (let left = add; left > 0; left -= 1) {
             const entry = entryOf(left, left % 700);

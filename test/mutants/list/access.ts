@@ -70,7 +70,7 @@ export const ACCESS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a revoked key counts as known',
-        from: 'if (!cached || !isActive(cached.record, this.now())) return undefined;',
+        from: 'if (!cached || !isActive(cached.record, now)) return undefined;',
         to: 'if (!cached) return undefined;',
       },
     ],

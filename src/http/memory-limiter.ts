@@ -8,8 +8,8 @@ interface Counting {
 }
 
 /**
- * The library's limiter in memory, which also counts at once: for each request, `consume` makes a promise and several
- * functions, which cost twice as much as the count. Both ways count in the same windows.
+ * The library's limiter in memory, which also counts at once: its `consume` makes a promise and several functions for
+ * each request. Both ways count in the same windows.
  */
 export class MemoryLimiter extends RateLimiterMemory {
   /** Counts a request and returns its window. If that has more requests than the limit, the request is refused. */

@@ -1,7 +1,7 @@
 /** What headers say of the limit of the latest call. A member is missing if they do not say it. */
 export interface LatestLimit {
   limit?: number | undefined;
-  /** When the window of the limit ends, seconds. */
+  /** The end of its window, seconds: from now (OpenAI), or since the Unix epoch (Anthropic). */
   reset_s?: number | undefined;
 }
 

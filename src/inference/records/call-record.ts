@@ -143,7 +143,7 @@ export class CallRecord {
 
   /** Adds tags; those with a name that is known replace it. */
   addTags(tags: Tags): void {
-    // Most keys have none, and JSC knows the names of an object at once.
+    // Most keys have none.
     if (Object.keys(tags).length > 0) this.tags = { ...this.tags, ...tags };
   }
 

@@ -109,7 +109,7 @@ export class CallRecords {
   }
 }
 
-/** Copies member by member: an object that is spread, and then gets more members, costs three times as much. */
+/** Copies member by member: an object that is spread, and then gets more members, takes its memory several times. */
 function freeCallOf(record: CallRecord): FreeCall {
   const { request, key } = record;
   const facts = record.facts();

@@ -46,7 +46,7 @@ function tick(): void {
 
 /** A wait for some work. Its check gives the work up with `reject`, which `whileWatched` sets. */
 export abstract class WorkWait implements Watched {
-  reject: (error: unknown) => void = () => undefined;
+  declare reject: (error: unknown) => void;
 
   abstract check(now: number): boolean;
 }
